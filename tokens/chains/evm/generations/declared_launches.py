@@ -1,7 +1,7 @@
-"""Launches of declared launchpads: the values that the registry's declarations name. Pure.
+"""Decoder for launches on declared launchpads, with the values that the registry's declarations name. Pure.
 
-A declared factory is trusted as those of the compiled layouts are. Values of other logs count only by the emitter that
-the declaration names: any contract can emit any log in the same transaction.
+A declared factory is trusted like a compiled layout's factory. Another log's value counts only if the declaration names
+the log's emitter: any contract can emit any log in the same transaction.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ from tokens.chains.types import Launch, LiquidityFees, MissingValue, Pool, to_bp
 PAIR_CREATED = codec.load_abi("uniswap_v2").event("PairCreated")
 _V3 = codec.load_abi("uniswap_v3")
 POOL_CREATED, V3_INITIALIZED = _V3.event("PoolCreated"), _V3.event("Initialize")
-# The fee of a v4 pool whose hook sets the fee of each swap.
+# The fee of a v4 pool whose hook sets a fee per swap.
 _DYNAMIC_FEE = 0x800000
 
 
@@ -51,10 +51,10 @@ class DeclaredLaunch:
         scope = self.scope(mined, log)
         token, missing = scope.token, []
         for condition in declaration.conditions:
-            found = scope.read(condition.value)
-            if isinstance(found, MissingValue):
-                missing.append(found._replace(expected=condition.expected))
-            elif found not in condition.expected:
+            actual = scope.read(condition.value)
+            if isinstance(actual, MissingValue):
+                missing.append(actual._replace(expected=condition.expected))
+            elif actual not in condition.expected:
                 return None
         values = dict[str, Any]()
         for name, alternatives in declaration.fields.items():
@@ -77,14 +77,14 @@ class DeclaredLaunch:
             supply=None,
             admin=values.get("creator"),
             msg_sender=None,
-            # As on Solana: ledgers and lists of creators find a launch by the account that requested it.
+            # As on Solana: ledgers and creator lists find a launch by the account that requested it.
             requestor_address=values.get("creator"),
             image=values.get("image"),
             uri=values.get("uri"),
             pool=pool,
             fees=fees,
             is_declared=True,
-            # Of a contract without `decimals()`, which is optional: its amounts count smallest units.
+            # For a contract without the optional `decimals()`: its amounts count smallest units.
             decimals=0,
             curve_config=values.get("pool_id") or factory if declaration.pool == "curve" else None,
             next_pool=_next_pair(mined, token) if self.launchpad.graduates_into_pair else None,
@@ -98,14 +98,14 @@ class DeclaredLaunch:
         return f"{contract}/{part_at(scope.created, nft.id)}" if nft and contract else None
 
     def scope(self, mined: MinedTransaction, log: Log) -> "LaunchScope":
-        """Return what the launch's values are read from. Raises LogDecodingError."""
+        """Return the source that the launch's values are read from. Raises LogDecodingError."""
         created = self.declaration.event.decode(log)
         return LaunchScope(mined=mined, created=created, token=part_at(created, self.declaration.token))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LaunchScope:
-    """What the values of one launch are read from."""
+    """Source of one launch's values: the transaction, the launch event's arguments, and the token."""
 
     mined: MinedTransaction
     created: Mapping[str, Any]
@@ -115,15 +115,15 @@ class LaunchScope:
         """Return the first usable value that needs no view, and the views before it."""
         views = []
         for value in values:
-            found = self.read(value)
-            if isinstance(found, MissingValue):
-                views.append(found._replace(field=field))
-            elif is_usable(field, found):
-                return found, views
+            actual = self.read(value)
+            if isinstance(actual, MissingValue):
+                views.append(actual._replace(field=field))
+            elif is_usable(field, actual):
+                return actual, views
         return None, views
 
     def read(self, value: Value) -> Any:
-        """Return the value, None where there is none; of a view, what is to be called."""
+        """Return the value, None where there is none; for a view, return the call that is needed."""
         match value:
             case Argument():
                 return find_part(self.created, value.path)
@@ -133,10 +133,10 @@ class LaunchScope:
                 return value.value
             case OtherLog():
                 logs = map(value.event.decode, self.mined.emitted(value.event, by=self.target(value.emitter)))
-                found = [log for log in logs if not value.having or find_part(log, value.having) == self.token]
-                if not found:
+                matching = [log for log in logs if not value.having or find_part(log, value.having) == self.token]
+                if not matching:
                     self.mined.require_full_transaction(value.event.signature)
-                return find_part(found[-1], value.result) if found else None
+                return find_part(matching[-1], value.result) if matching else None
             case View():
                 contract, *arguments = map(self.target, (value.contract, *value.arguments))
                 if contract is None or None in arguments:
@@ -159,32 +159,33 @@ class LaunchScope:
 def _find_pool(
     mined: MinedTransaction, kind: PoolKind, token: str, values: Mapping[str, Any]
 ) -> tuple[Pool | None, LiquidityFees | None]:
-    """Return the curve, or the pool that the chain's own Uniswap contracts made of the token in this transaction.
+    """Return the curve, or the pool that the chain's own Uniswap contracts created for the token in this transaction.
 
-    A declared id, "pool_id", distinguishes it from others. Without one, several are none: the sender of the launch may
-    have made one of them, because anyone can make pools of any token, also before its launch.
+    A declared "pool_id" identifies the pool. Without it, several pools count as none: anyone can create pools for any
+    token, even before its launch, so that the launch's sender may have created one of them.
     """
     if kind == "curve":
-        # One of all tokens of a contract has no address of its own. The quote token may be known by a view only.
+        # Where one contract is the curve of all its tokens, the token's address stands for the pool's. Only a view may
+        # have the quote token.
         quote = values.get("quote") or ""
         curve = _pool(mined, values.get("pool_id") or token, quote, tick=None, spacing=None, hook=None)
         return with_reserves(curve, values), None
-    made_of = {"v2": _v2_pools, "v3": _v3_pools, "v4": _v4_pools}[kind]
-    pools = [each for each in made_of(mined, token) if each[0].address == values.get("pool_id", each[0].address)]
+    read_pools = {"v2": _v2_pools, "v3": _v3_pools, "v4": _v4_pools}[kind]
+    pools = [each for each in read_pools(mined, token) if each[0].address == values.get("pool_id", each[0].address)]
     if not pools:
-        # A node may have left its log out.
+        # The node may have omitted the pool's log.
         mined.require_full_transaction("the pool")
     return pools[0] if len(pools) == 1 else (None, None)
 
 
 def _v4_pools(mined: MinedTransaction, token: str) -> Iterator[tuple[Pool, LiquidityFees | None]]:
     for log in mined.emitted(POOL_INITIALIZED, by=mined.chain.v4_pool_manager):
-        made = POOL_INITIALIZED.decode(log)
-        if token in (made["currency0"], made["currency1"]):
-            fees = None if made["fee"] == _DYNAMIC_FEE else _static_fees(made["fee"])
-            pair, tick = _orient(token, made["currency0"], made["currency1"], made["tick"])
-            hook = None if made["hooks"] == ZERO_ADDRESS else made["hooks"]
-            yield _pool(mined, made["id"], pair, tick=tick, spacing=made["tickSpacing"], hook=hook), fees
+        pool = POOL_INITIALIZED.decode(log)
+        if token in (pool["currency0"], pool["currency1"]):
+            fees = None if pool["fee"] == _DYNAMIC_FEE else _static_fees(pool["fee"])
+            pair, tick = _orient(token, pool["currency0"], pool["currency1"], pool["tick"])
+            hook = None if pool["hooks"] == ZERO_ADDRESS else pool["hooks"]
+            yield _pool(mined, pool["id"], pair, tick=tick, spacing=pool["tickSpacing"], hook=hook), fees
 
 
 def _v2_pools(mined: MinedTransaction, token: str) -> Iterator[tuple[Pool, LiquidityFees]]:
@@ -204,7 +205,7 @@ def _v3_pools(mined: MinedTransaction, token: str) -> Iterator[tuple[Pool, Liqui
 
 
 def _pairs_of(mined: MinedTransaction, token: str) -> Iterator[dict[str, Any]]:
-    """Yield what the chain's factory of Uniswap v2 reported of pairs of the token in this transaction."""
+    """Yield the decoded PairCreated events for the token's pairs, which the chain's Uniswap v2 factory emitted."""
     for log in mined.emitted(PAIR_CREATED, by=mined.chain.v2_factory):
         paired = PAIR_CREATED.decode(log)
         if token in (paired["token0"], paired["token1"]):
@@ -217,7 +218,7 @@ def _next_pair(mined: MinedTransaction, token: str) -> str | None:
 
 
 def _orient(token: str, currency0: str, currency1: str, tick: int | None) -> tuple[str, int | None]:
-    """Return the other currency of a pool, and its tick as if the token were currency 0."""
+    """Return a pool's other currency, and its tick as if the token were currency 0."""
     if token == currency0:
         return currency1, tick
     return currency0, None if tick is None else -tick

@@ -1,8 +1,7 @@
-"""Events of tokens after their launch, decoded from the logs of a mined transaction: pure, no I/O.
+"""Decoder for token events after launch, from the logs of a mined transaction: pure, no I/O.
 
-Any contract can emit any of these logs. A log is trusted only if its emitter is the one that its `EventSource`
-requires: a contract of the registry, an indexed token, its locker, its pool or its pool's hook. Logs of other emitters
-are ignored.
+Any contract can emit these logs. A log is trusted only if its emitter is the one that its `EventSource` requires: a
+registry contract, an indexed token, its locker, its pool or its pool's hook. Logs from other emitters are ignored.
 """
 
 from collections import defaultdict
@@ -23,7 +22,7 @@ from tokens.chains.types import EventLog, InitializedPool
 
 
 class EventKind(StrEnum):
-    """The kinds of events after launch."""
+    """Kinds of token events after launch."""
 
     ADMIN_UPDATED = "admin_updated"
     IMAGE_UPDATED = "image_updated"
@@ -43,7 +42,7 @@ class EventKind(StrEnum):
     AIRDROP_CLAIMED = "airdrop_claimed"
     AIRDROP_ROOT_UPDATED = "airdrop_root_updated"
     AIRDROP_ADMIN_UPDATED = "airdrop_admin_updated"
-    # Of declared launchpads.
+    # Only declared launchpads have the kinds below.
     NAME_UPDATED = "name_updated"
     SYMBOL_UPDATED = "symbol_updated"
     URI_UPDATED = "uri_updated"
@@ -69,10 +68,10 @@ class EventSource(StrEnum):
     HOOK = "hook"
 
 
-# The registry does not list emitters of these: every token, and lockers that hold a single token's position.
+# The registry does not list these emitters: every token, and lockers that hold a single token's position.
 UNREGISTERED_SOURCES = (EventSource.ITSELF, EventSource.ITS_LOCKER)
 
-# Layouts with names of their own share a kind. `abi/json` has one common name for the launched token's field.
+# Layouts with different names share a kind. `abi/json` has one common name for the launched token's field.
 _KINDS: Mapping[str, tuple[EventKind, EventSource]] = {
     "UpdateAdmin(address,address)": (EventKind.ADMIN_UPDATED, EventSource.ITSELF),
     "UpdateImage(string)": (EventKind.IMAGE_UPDATED, EventSource.ITSELF),
@@ -83,7 +82,7 @@ _KINDS: Mapping[str, tuple[EventKind, EventSource]] = {
         EventSource.ITS_LOCKER,
     ),
     "RewardAdminUpdated(address,uint256,address,address)": (EventKind.REWARD_ADMIN_UPDATED, EventSource.ITS_LOCKER),
-    # v3.1: the name of the event implies the share, see `_V31_SHARES`.
+    # v3.1: the event's name implies the share, see `_V31_SHARES`.
     "CreatorRewardRecipientUpdated(uint256,address,address)": (
         EventKind.REWARD_RECIPIENT_UPDATED,
         EventSource.ITS_LOCKER,
@@ -131,7 +130,7 @@ _KINDS: Mapping[str, tuple[EventKind, EventSource]] = {
     "AirdropAdminUpdated(address,address,address)": (EventKind.AIRDROP_ADMIN_UPDATED, EventSource.AIRDROP),
 }
 
-# Field that a declared event sets -> its kind, and the name of the new value.
+# Field that a declared event sets -> event kind, and the argument name of the new value.
 _CHANGED: Mapping[ChangedField, tuple[EventKind, str]] = {
     "creator": (EventKind.ADMIN_UPDATED, "newAdmin"),
     "image": (EventKind.IMAGE_UPDATED, "image"),
@@ -141,10 +140,10 @@ _CHANGED: Mapping[ChangedField, tuple[EventKind, str]] = {
     "pool": (EventKind.POOL_CHANGED, "pool"),
 }
 
-# Emitter that a declaration names -> the trusted emitter of its events; the others are contracts of the launchpad.
+# Emitter that a declaration names -> trusted emitter; any other emitter is a launchpad contract.
 _DECLARED_SOURCES = {"token": EventSource.ITSELF, "pool": EventSource.POOL, "hook": EventSource.HOOK}
 
-# Name of an event of v3.1 -> the `rewardIndex` that v4's events have: the sequence of the launch's recipients.
+# v3.1 event name -> `rewardIndex`, as v4's events have it: the recipient's index in the launch.
 _V31_SHARES = {
     "CreatorRewardRecipientUpdated": 0,
     "CreatorRewardRecipientAdminUpdated": 0,
@@ -158,29 +157,29 @@ class _Layout:
     event: AbiEvent
     kind: EventKind
     source: EventSource
-    # Arguments that the name of the event stands for.
+    # Arguments that the event's name implies.
     implied: dict[str, Any]
 
 
 def _layouts() -> dict[str, _Layout]:
-    found = {}
+    layout_by_topic = {}
     for name, overloads in codec.load_abi("after_launch").events.items():
         implied = {"rewardIndex": _V31_SHARES[name]} if name in _V31_SHARES else {}
         for event in overloads:
             kind, source = _KINDS[event.signature]
-            found[event.topic0] = _Layout(event=event, kind=kind, source=source, implied=implied)
-    return found
+            layout_by_topic[event.topic0] = _Layout(event=event, kind=kind, source=source, implied=implied)
+    return layout_by_topic
 
 
 _BY_TOPIC = _layouts()
 
-# topic0 -> trusted emitters of the event.
+# topic0 -> trusted emitter.
 SOURCES_BY_TOPIC: Mapping[str, EventSource] = {topic0: layout.source for topic0, layout in _BY_TOPIC.items()}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FeePayment:
-    """Fees paid to one recipient, in the smallest unit of a currency."""
+    """Fees paid to one recipient, in a currency's smallest unit."""
 
     recipient: str
     currency: str
@@ -198,12 +197,12 @@ class DecodedEvent:
     source: EventSource
     emitter: str
     log_index: int
-    # Name -> value, as `AbiEvent.decode` returns them, and those that the name of the event stands for.
+    # Name -> value, as `AbiEvent.decode` returns them, with the arguments that the event's name implies.
     arguments: Mapping[str, Any]
     token: str | None = None
-    # Of a declared event: it counts for tokens of this launchpad only.
+    # Set for a declared event: it counts only for this launchpad's tokens.
     launchpad: str | None = None
-    # Of a declared event: one of the token's pools, and its NFT as `contract/id`.
+    # Set for a declared event: one of the token's pools, and the token's NFT as `contract/id`.
     pool: str | None = None
     nft: str | None = None
     # v3.1: the LP NFT.
@@ -218,17 +217,17 @@ class DecodedEvent:
 
 
 def find_event_logs(mined: MinedTransaction) -> tuple[EventLog, ...]:
-    """Return the logs of a transaction with the topics of events after launch, in log order.
+    """Return a transaction's logs that have the topics of events after launch, in log order.
 
-    Emitters with a registry role, and contracts of declared launchpads, are verified here. Tokens and their lockers are
-    not: the caller has to verify them.
+    This verifies emitters with a registry role, and declared launchpads' contracts. The caller must verify tokens and
+    their lockers.
     """
-    found = (event for log in mined.logs if log["topics"] for event in _event_logs(mined.chain, log))
-    return tuple(_with_initialized_pool(log, mined) if log.declared else log for log in found)
+    event_logs = (event for log in mined.logs if log["topics"] for event in _event_logs(mined.chain, log))
+    return tuple(_with_initialized_pool(log, mined) if log.declared else log for log in event_logs)
 
 
 def _event_logs(chain: ChainInfo, log: Log) -> Iterator[EventLog]:
-    """Yield the log as a compiled event, and as the event that each launchpad declares: its token decides."""
+    """Yield the log as a compiled event, and as each launchpad declares it: its token decides which one counts."""
     address, topic0 = log["address"].lower(), log["topics"][0]
     layout = _BY_TOPIC.get(topic0)
     if layout and _may_be_trusted(chain, address, layout.source):
@@ -245,10 +244,10 @@ def _event_log(log: Log, declared: TokenEventDeclaration | None) -> EventLog:
 
 
 def _with_initialized_pool(log: EventLog, mined: MinedTransaction) -> EventLog:
-    """Return the log with the v4 pool that it names, if the transaction has created it."""
+    """Return the log with the v4 pool that it names, if the transaction created this pool."""
     pool = moved_pool(log)
     created = (POOL_INITIALIZED.decode(each) for each in mined.initialized_pools if pool and each["topics"][1] == pool)
-    found = (
+    pools = (
         InitializedPool(
             each["currency0"],
             each["currency1"],
@@ -257,7 +256,7 @@ def _with_initialized_pool(log: EventLog, mined: MinedTransaction) -> EventLog:
         )
         for each in created
     )
-    return replace(log, initialized_pool=next(found, None))
+    return replace(log, initialized_pool=next(pools, None))
 
 
 def _may_be_trusted(chain: ChainInfo, address: str, source: EventSource) -> bool:
@@ -265,7 +264,7 @@ def _may_be_trusted(chain: ChainInfo, address: str, source: EventSource) -> bool
 
 
 def event_source(log: EventLog) -> EventSource:
-    """Return the trusted emitter of the event."""
+    """Return the event's trusted emitter."""
     if log.declared:
         emitter = log.declared.subject.emitter
         return _DECLARED_SOURCES.get(emitter if isinstance(emitter, str) else "", EventSource.LAUNCHPAD)
@@ -289,7 +288,7 @@ def decode_event(log: EventLog) -> DecodedEvent:
 
 
 def moved_pool(log: EventLog) -> str | None:
-    """Return the pool that a declared event names as a token's next one; None of any other event."""
+    """Return the next pool that a declared event names for a token; None for any other event."""
     change = log.declared
     if not isinstance(change, TokenChange) or change.field != "pool" or change.value is None:
         return None
@@ -350,12 +349,12 @@ def read_payments(
 ) -> tuple[FeePayment, ...]:
     """Return the fees that an event paid, one entry per recipient and currency; zero amounts are omitted.
 
-    `pair` are the currencies of the token's pool in pool order, for events that omit them, and `token` is which of them
-    was launched, for declared ones.
+    Events that omit the pool's currencies need `pair`, the currencies in pool order. Declared events need `token`, the
+    launched token in that pair.
 
-    The last two arguments of the events of v0 to v3.0 are named totalAmount1, totalAmount0, yet contain the totals of
-    currency 0 and currency 1: `abi/json` names them total0 and total1. The difference between a total and the amount
-    went to the launchpad's team; its address is not in the event.
+    In events from v0 to v3.0, the last two arguments are named totalAmount1 and totalAmount0, yet contain the totals in
+    currency 0 and currency 1: `abi/json` names them total0 and total1. The launchpad's team got the difference between
+    total and amount; its address is not in the event.
     """
     values = event.arguments
     if event.kind is EventKind.TEAM_FEES_CLAIMED or event.source is EventSource.FEE_SPENDER:
@@ -363,23 +362,23 @@ def read_payments(
     if event.kind is not EventKind.FEES_CLAIMED:
         return ()
     if event.launchpad:
-        return _payments(_declared_parts(values, pair, token) if pair and token else ())
+        return _payments(_declared_amounts(values, pair, token) if pair and token else ())
     if event.source is EventSource.POOL:
         return _payments((values["claimer"], mint, amount) for mint, amount in values["amounts"].items())
     if event.source is EventSource.FEE_LOCKER:
         return _payments([(values["feeOwner"], values["token"], values["amountClaimed"])])
     if event.position_id is not None:
         return _payments(
-            (values[f"{role}Recipient"], values[f"token{place}"], values[f"{role}Reward{place}"])
+            (values[f"{role}Recipient"], values[f"token{side}"], values[f"{role}Reward{side}"])
             for role in ("creator", "interface", "team")
-            for place in (0, 1)
+            for side in (0, 1)
         )
     currencies = pair if event.names_no_pair else event.pair
     return _payments((values["claimer"], currency, values[f"amount{n}"]) for n, currency in enumerate(currencies or ()))
 
 
-def _declared_parts(values: Mapping[str, Any], pair: tuple[str, str], token: str) -> Iterator[tuple[str, str, int]]:
-    """Yield the amounts of a declared claim with recipient and currency; each is one of registry.ClaimedAmount."""
+def _declared_amounts(values: Mapping[str, Any], pair: tuple[str, str], token: str) -> Iterator[tuple[str, str, int]]:
+    """Yield recipient, currency and amount for each registry.ClaimedAmount in a declared claim."""
     quote = pair[1] if token == pair[0] else pair[0]
     currencies = {"amount0": pair[0], "amount1": pair[1], "token_amount": token, "quote_amount": quote}
     for name, currency in (currencies | {"amount": values.get("currency", "")}).items():
@@ -387,9 +386,9 @@ def _declared_parts(values: Mapping[str, Any], pair: tuple[str, str], token: str
             yield values["claimer"], currency, values[name]
 
 
-def _payments(parts: Iterable[tuple[str, str, int]]) -> tuple[FeePayment, ...]:
+def _payments(entries: Iterable[tuple[str, str, int]]) -> tuple[FeePayment, ...]:
     amounts: defaultdict[tuple[str, str], int] = defaultdict(int)
-    for recipient, currency, amount in parts:
+    for recipient, currency, amount in entries:
         amounts[recipient, currency] += amount
     return tuple(
         FeePayment(recipient=recipient, currency=currency, amount=amount)

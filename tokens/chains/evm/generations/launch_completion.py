@@ -22,18 +22,18 @@ from tokens.chains.types import Launch, MissingValue, Pool, TransactionFacts
 logger = logging.getLogger(__name__)
 
 _LAUNCH_FIELDS = frozenset(field.name for field in fields(Launch))
-# A number of 256 bits has no more digits; prices of a token with more are beyond the range of doubles.
+# A 256-bit number has no more digits; with more decimals, a token's prices exceed the range of doubles.
 MAX_DECIMALS = 77
 
 
 def complete_launches(
     rpc: RpcClient, chain: ChainInfo, transactions: Sequence[TransactionFacts]
 ) -> list[TransactionFacts]:
-    """Return the transactions with the missing fields of their launches, as far as contracts return them; else None.
+    """Return the transactions with their launches' missing fields; a field that no contract returns stays None.
 
-    Calls are made at each launch's block: later changes are events, which are folded over the launch. Launches of which
-    a condition does not hold are left out, those of tokens with more than MAX_DECIMALS, and of several by one log all
-    but the first. A launch of a token that has no code is an undecodable log. Raises NodeUnavailableError.
+    Calls are made at each launch's block: later changes are events, which are folded over the launch. A launch is left
+    out if a condition fails, if its token has more than MAX_DECIMALS, or if its log has an earlier launch. A launch
+    whose token has no code becomes an undecodable log. Raises NodeUnavailableError.
     """
     launches = [(launch, missing_values(launch)) for facts in transactions for launch in facts.launches]
     calls = [
@@ -43,7 +43,7 @@ def complete_launches(
     ]
     if not calls:
         return list(transactions)
-    # Launches of a block often share their quote token.
+    # Launches in one block often share their quote token.
     distinct = list(dict.fromkeys(calls))
     result_of = dict(zip(distinct, call_views_at_blocks(rpc, distinct), strict=True))
     results = map(result_of.__getitem__, calls)
@@ -55,7 +55,7 @@ def complete_launches(
 
 
 def _complete(launch: Launch, results: Sequence[tuple[MissingValue, ViewResult]], chain: ChainInfo) -> Launch | None:
-    """Return the launch with the results of its missing values; None if a condition does not hold."""
+    """Return the launch with its missing values; None if a condition fails or the token has too many decimals."""
     fetched: dict[str, Any] = {}
     for missing, result in results:
         value = view_value(missing, result)
@@ -64,19 +64,19 @@ def _complete(launch: Launch, results: Sequence[tuple[MissingValue, ViewResult]]
                 return None
         elif value is not None and not is_usable(missing.field, fetched.get(missing.field)):
             fetched[missing.field] = value
-    known = {
+    launch_values = {
         field: value
         for field, value in fetched.items()
         if field in _LAUNCH_FIELDS and (is_usable(field, value) or getattr(launch, field) is None)
     }
-    if (decimals := known.get("decimals", 0)) > MAX_DECIMALS:
+    if (decimals := launch_values.get("decimals", 0)) > MAX_DECIMALS:
         logger.warning("chain %s: token %s is left out: it has %s decimals", launch.chain_id, launch.token, decimals)
         return None
-    return replace(launch, missing=(), pool=launch.pool and _with_quote(launch.pool, fetched, chain), **known)
+    return replace(launch, missing=(), pool=launch.pool and _with_quote(launch.pool, fetched, chain), **launch_values)
 
 
 def _with_quote(pool: Pool, fetched: Mapping[str, Any], chain: ChainInfo) -> Pool:
-    """Return the pool with what views returned of it: its starting price, and its quote token where no log has it."""
+    """Return the pool with its starting price from views, and with its quote token from views where no log has it."""
     pool = replace(pool, **{key: fetched[key] for key in PAIR_VIEWS if key in fetched})
     pool = with_reserves(pool, fetched)
     if pool.paired_token or not isinstance(fetched.get("quote"), str):
@@ -92,20 +92,20 @@ def view_value(missing: MissingValue, result: ViewResult) -> Any:
 
 
 def _with_launches(rpc: RpcClient, facts: TransactionFacts, completed: Iterable[Launch | None]) -> TransactionFacts:
-    """Return the transaction with the first launch of each log whose token has code; the others are undecodable."""
+    """Return the transaction with each log's first launch whose token has code; other logs are undecodable."""
     launches = [launch for launch in completed if launch]
     codeless = [launch for launch in launches if _lacks_token(rpc, launch)]
-    found = {launch.log_index: launch for launch in reversed(launches) if launch not in codeless}
-    undecodable = {each.log_index: _undecodable(each) for each in codeless if each.log_index not in found}
+    launch_by_log = {launch.log_index: launch for launch in reversed(launches) if launch not in codeless}
+    undecodable = {each.log_index: _undecodable(each) for each in codeless if each.log_index not in launch_by_log}
     return replace(
         facts,
-        launches=tuple(found.values())[::-1],
+        launches=tuple(launch_by_log.values())[::-1],
         undecodable=(*facts.undecodable, *undecodable.values()),
     )
 
 
 def _lacks_token(rpc: RpcClient, launch: Launch) -> bool:
-    """Return whether the declared argument has no token: only such an address, or an odd token, has no supply."""
+    """Return whether the declared address has no token: only such an address, or an odd token, reports no supply."""
     if not launch.is_declared or launch.supply is not None:
         return False
     return lacks_code(rpc, launch.token, block=launch.block_number, witness=launch.factory)
@@ -125,7 +125,7 @@ def _undecodable(launch: Launch) -> UndecodableLog:
 def _with_pairs(rpc: RpcClient, launches: Sequence[Launch | None]) -> list[Launch | None]:
     """Return the launches with their quote tokens' symbol and decimals as of the newest block, where still unknown.
 
-    Neither changes, but a proxy may get its code later, a call may fail once, and a view may return the quote token.
+    Neither changes. But a proxy may get its code later, a call may fail once, and only a view may have the quote token.
     """
     pools = [launch.pool for launch in launches if launch and launch.pool and launch.pool.pair_decimals is None]
     quotes = sorted({pool.paired_token for pool in pools if pool.paired_token})
@@ -133,12 +133,12 @@ def _with_pairs(rpc: RpcClient, launches: Sequence[Launch | None]) -> list[Launc
         return list(launches)
     calls = [ViewCall(contract=quote, function=function) for quote in quotes for function in PAIR_VIEWS.values()]
     results = iter(call_views(rpc, calls))
-    found = {
+    fields_by_quote = {
         quote: {field: next(iter(values.values())) for field in PAIR_VIEWS if (values := next(results))}
         for quote in quotes
     }
     return [
-        replace(launch, pool=replace(launch.pool, **found.get(launch.pool.paired_token, {})))
+        replace(launch, pool=replace(launch.pool, **fields_by_quote.get(launch.pool.paired_token, {})))
         if launch and launch.pool and launch.pool.pair_decimals is None
         else launch
         for launch in launches

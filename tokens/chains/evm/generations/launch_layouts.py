@@ -1,4 +1,4 @@
-"""Layouts of launch events by emitter and topic0: those compiled for v0 to v4, and those that launchpads declare."""
+"""Launch event layouts by emitter and topic0: compiled for v0 to v4, and declared by other launchpads."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -29,41 +29,41 @@ _COMPILED: Mapping[str, tuple[AbiEvent, _Decode]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LaunchLayout:
-    """A launch event of an emitter."""
+    """A launch event that an emitter emits."""
 
     launchpad: str
     event: AbiEvent
-    # Of the argument that has the launched token.
+    # Path to the argument that has the launched token.
     token: Path
-    # How many conditions a log of the event must meet, to be a launch of this layout.
+    # Number of conditions that a log must meet to be a launch.
     conditions: int
-    # Returns None for a log of the event that is no launch of this layout. Raises LogDecodingError, and
-    # FullTransactionRequiredError if the available logs are insufficient.
+    # Returns None for a log that is no launch. Raises LogDecodingError, and FullTransactionRequiredError if the
+    # available logs are insufficient.
     decode: Callable[[MinedTransaction, Log], Launch | None]
 
     @property
     def is_conditional(self) -> bool:
-        """Whether a log of the event may be no launch of this layout."""
+        """Whether a log with this event may be no launch."""
         return self.conditions > 0
 
 
-# Lower-case address and topic0 of a launch event -> its layouts. Of several, the first counts whose conditions hold:
-# those with the most conditions come first, so that the more special launchpad has the launch.
+# Lower-case emitter and topic0 -> layouts. The first layout whose conditions hold counts. Layouts with the most
+# conditions come first, so that the more special launchpad has the launch.
 LaunchLayouts = Mapping[Source, tuple[LaunchLayout, ...]]
 
 
 def created_event(generation: Generation) -> AbiEvent:
-    """Return the launch event of a generation's factories."""
+    """Return the launch event that a generation's factories emit."""
     return _COMPILED[generation.event][0]
 
 
 @cache
 def launch_layouts(chain: ChainInfo) -> LaunchLayouts:
     """Return the layouts of a chain's launch events."""
-    found: defaultdict[Source, list[LaunchLayout]] = defaultdict(list)
+    by_source: defaultdict[Source, list[LaunchLayout]] = defaultdict(list)
     for address, layout in _layouts(chain):
-        found[address, layout.event.topic0].append(layout)
-    return {source: tuple(sorted(layouts, key=lambda layout: -layout.conditions)) for source, layouts in found.items()}
+        by_source[address, layout.event.topic0].append(layout)
+    return {key: tuple(sorted(layouts, key=lambda layout: -layout.conditions)) for key, layouts in by_source.items()}
 
 
 def _layouts(chain: ChainInfo) -> Iterator[tuple[str, LaunchLayout]]:

@@ -1,4 +1,4 @@
-"""Values of launches that neither logs nor calldata contain: views that are called at the launch's block."""
+"""Views for launch values that neither logs nor calldata contain; they are called at the launch's block."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,17 +14,17 @@ from tokens.chains.registry.launchpads import RESERVES
 from tokens.chains.types import Launch, MissingValue, Pool
 
 _NATIVE_DECIMALS = 18
-# The ratio of the prices of neighbouring ticks.
+# Price ratio between neighbouring ticks.
 _TICK_STEP = 1.0001
 _TOKEN = codec.load_abi("token")
 # The token's view functions by generation: v3.1 and v4 name the image `imageUrl`, v1 to v3.0 `image`.
 _IMAGES = (_TOKEN.function("imageUrl"), _TOKEN.function("image"))
-# Of a quote token: field of `Pool` -> view.
+# Quote token views: `Pool` field -> view.
 PAIR_VIEWS = {"pair_symbol": _TOKEN.function("symbol"), "pair_decimals": _TOKEN.function("decimals")}
 
 
 def missing_values(launch: Launch) -> tuple[MissingValue, ...]:
-    """Return the values of a decoded launch that only views have."""
+    """Return a decoded launch's values that only views have."""
     own = _declared_views(launch) if launch.is_declared else _compiled_views(launch)
     supply = [_view("supply", launch.token, _TOKEN.function("totalSupply"))] if launch.supply is None else []
     return (*launch.missing, *supply, *own, *_pair_views(launch))
@@ -42,7 +42,7 @@ def _compiled_views(launch: Launch) -> list[MissingValue]:
 
 
 def _declared_views(launch: Launch) -> list[MissingValue]:
-    """Return the values besides those that the declaration names. Supply and decimals are always the contract's."""
+    """Return the values that the declaration does not name. Supply and decimals always come from the contract."""
     named = {value.field for value in launch.missing}
     return [
         _view("decimals", launch.token, _TOKEN.function("decimals")),
@@ -55,12 +55,12 @@ def _declared_views(launch: Launch) -> list[MissingValue]:
 
 
 def is_usable(field: str, value: object) -> bool:
-    """Return whether a field's value is one: no empty text, and no zero address but for the native coin's."""
+    """Return whether a field's value counts: no None, no empty text, and no zero address except as the native coin."""
     return value not in (None, "") and (value != ZERO_ADDRESS or field == "quote")
 
 
 def with_reserves(pool: Pool, values: Mapping[str, Any]) -> Pool:
-    """Return a curve with the tick of its starting price, where the values of a launch have both reserves."""
+    """Return a curve with its starting price as tick, where the launch's values have both reserves."""
     quote, token = (values.get(field) for field in RESERVES)
     if not quote or not token:
         return pool

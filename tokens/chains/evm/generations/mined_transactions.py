@@ -1,8 +1,8 @@
 """Mined transactions in the form that the decoders read: logs by (emitting address, topic0), call and block.
 
-A transaction that was fetched in full has all of these. One that was assembled from the logs of a filter has no more
-than those logs. It returns what the filter covered and raises for everything else, so that no decoder mistakes a log
-that was not fetched for one that was not emitted.
+A transaction that was fetched in full has all of these. A transaction assembled from filtered logs has only these logs.
+It raises for every log that the filter does not cover, so that no decoder mistakes a log that was not fetched for a log
+that was not emitted.
 """
 
 from collections import defaultdict
@@ -16,7 +16,7 @@ from tokens.chains.addresses import checksum_address
 from tokens.chains.errors import InconsistentResponseError
 from tokens.chains.registry.chains import ChainInfo
 
-# Of the PoolManager, for each new pool.
+# The PoolManager emits this event for each new pool.
 POOL_INITIALIZED = codec.load_abi("uniswap_v4").event("Initialize")
 _TRANSFER = codec.load_abi("token").event("Transfer")
 _ZERO_TOPIC = "0x" + "00" * 32
@@ -54,11 +54,10 @@ class MinedTransaction:
     succeeded: bool
     logs: tuple[Log, ...]
     _by_source: Mapping[Source, Sequence[Log]]
-    # None if only logs are available: all logs of the chain's `emitters` and `pools_of_launches` that have one of the
-    # topics.
+    # None if only logs are available: all that the chain's `emitters` and `pools_of_launches` emitted with `_topics`.
     _call: OuterCall | None
     _topics: Collection[str] = ()
-    # Of the call, known without it from the transactions of a block.
+    # The call's sender. A block's transactions have it, too, so that it may be set without the call.
     _sender: str | None = None
 
     @property
@@ -74,7 +73,7 @@ class MinedTransaction:
         return self._call
 
     def emitted(self, event: AbiEvent, *, by: str | None) -> Sequence[Log]:
-        """Return the logs of an event from an address, in log order; none if `by` is None.
+        """Return an event's logs from an address, in log order; none if `by` is None.
 
         Raises FullTransactionRequiredError.
         """
@@ -89,12 +88,12 @@ class MinedTransaction:
 
     def from_sources(self, sources: Set[Source]) -> list[tuple[Source, Log]]:
         """Return the available logs of these sources, in log order."""
-        found = [(source, log) for source in sources & self._by_source.keys() for log in self._by_source[source]]
-        return sorted(found, key=lambda each: int(each[1]["logIndex"], 16)) if len(found) > 1 else found
+        logs = [(source, log) for source in sources & self._by_source.keys() for log in self._by_source[source]]
+        return sorted(logs, key=lambda each: int(each[1]["logIndex"], 16)) if len(logs) > 1 else logs
 
     @property
     def initialized_pools(self) -> Sequence[Log]:
-        """The logs of v4 pools that the transaction created, as far as they were fetched."""
+        """The creation logs of v4 pools in this transaction, as far as they were fetched."""
         return self._by_source.get(((self.chain.v4_pool_manager or "").lower(), POOL_INITIALIZED.topic0), ())
 
     def require_full_transaction(self, missing: str) -> None:
@@ -160,10 +159,10 @@ def _read_mined(
 def mined_from_logs(
     chain: ChainInfo, logs: Sequence[Log], *, block_time: int, topics: Collection[str], sender: str | None = None
 ) -> MinedTransaction:
-    """Assemble a transaction from at least one of its logs, which are validated already, and its sender, if known.
+    """Assemble a transaction from one or more validated logs, and from its sender, if known.
 
-    The logs must include all that the chain's `emitters` and `pools_of_launches` emitted with one of the topics. Logs
-    of other emitters may be among them.
+    The logs must include all that the chain's `emitters` and `pools_of_launches` emitted with `topics`. They may
+    include other emitters' logs.
     """
     first = logs[0]
     return MinedTransaction(

@@ -1,7 +1,7 @@
-"""The current state of launched tokens, from their contracts: what the events after launch may have changed.
+"""Current state of launched tokens, from their contracts: the fields that events after launch may have changed.
 
-Only state of which a change emits a followed event is read, so that a token is the same whether its events or its state
-were read. Tokens and lockers up to v3.0 emit none; the record of a vault has nothing that changes.
+A field is read only if its change emits a followed event, so that a token is the same whether its events or its state
+were read. Tokens and lockers up to v3.0 emit none; a vault's record has nothing that changes.
 """
 
 import logging
@@ -19,7 +19,7 @@ from tokens.chains.types import Airdrop, BlockHeader, FeeRecipient, Launch, Stat
 logger = logging.getLogger(__name__)
 
 _TOKEN = codec.load_abi("token")
-# By LP NFT, and by token.
+# v3.1's view takes the LP NFT, v4's view takes the token.
 _V31_REWARDS = codec.load_abi("lockers").function("tokenRewards")
 _REWARDS = codec.load_abi("v4_fees").function("tokenRewards")
 _PREFERENCE = codec.load_abi("v4_fees").function("feePreferences")
@@ -32,23 +32,23 @@ _TOKEN_VIEWS = {
     "metadata": _TOKEN.function("metadata"),
     "verified": _TOKEN.function("isVerified"),
 }
-# Layouts of launches with tokens that have these views.
+# Launch layouts whose tokens have these views.
 _WITH_VIEWS = ("v3_1", "v4")
-# The roles of v3.1's rewards, in the sequence of the launch's recipients.
+# v3.1's reward roles, in the sequence of the launch's recipients.
 _V31_ROLES = ("creator", "interfacer")
 
 
-# The name of a view, and which of several it is.
+# View name, and the call's index among the calls with this name.
 _Key = tuple[str, int]
 
 
 def read_states(
     rpc: RpcClient, chain: ChainInfo, launches: Sequence[Launch], *, header: BlockHeader
 ) -> StateAtBlock | None:
-    """Return the state of the launched tokens as of the end of a block; None if none of them has views.
+    """Return the launched tokens' state after a block; None if no token has views.
 
-    One request, unless it has more calls than a batch may have. What a contract does not return stays None, and is
-    logged. Raises NodeUnavailableError.
+    One request, unless it has more calls than a batch may have. A value that a contract does not return stays None, and
+    is logged. Raises NodeUnavailableError.
     """
     views = [_views(chain, launch) for launch in launches]
     calls = [call for each in views for call in each.values()]
@@ -57,12 +57,12 @@ def read_states(
     results = iter(call_views_in_block(rpc, calls, header))
     states = []
     for launch, each in zip(launches, views, strict=True):
-        found = {key: next(results) for key in each}
-        for key in found:
-            if found[key] is None:
-                lacking = f"{each[key].contract} returns nothing for {each[key].function.signature}"
-                logger.warning("chain %s: no current state of %s: %s", chain.chain_id, launch.token, lacking)
-        states.append(_state(launch, found))
+        result_by_key = {key: next(results) for key in each}
+        for key, result in result_by_key.items():
+            if result is None:
+                problem = f"{each[key].contract} returns nothing for {each[key].function.signature}"
+                logger.warning("chain %s: no current state of %s: %s", chain.chain_id, launch.token, problem)
+        states.append(_state(launch, result_by_key))
     return StateAtBlock(block_number=header.number, block_hash=header.hash, tokens=tuple(states))
 
 
@@ -83,27 +83,27 @@ def _views(chain: ChainInfo, launch: Launch) -> dict[_Key, ViewCall]:
         views["rewards", 0] = view(launch.locker, _REWARDS, token)
         for index in range(len(launch.fee_recipients)):
             views["preference", index] = view(launch.locker, _PREFERENCE, token, index)
-    # The first version of the airdrop has no admin and never changes.
+    # The first airdrop version has no admin and never changes.
     if launch.airdrop and launch.airdrop.admin:
-        for place, contract in enumerate(chain.addresses("airdrop")):
-            views["airdrop", place] = view(contract, _AIRDROP, token)
+        for index, contract in enumerate(chain.addresses("airdrop")):
+            views["airdrop", index] = view(contract, _AIRDROP, token)
     return views
 
 
-def _state(launch: Launch, found: Mapping[_Key, ViewResult]) -> TokenState:
-    own = {name: value for name in _TOKEN_VIEWS for value in (found.get((name, 0)) or {}).values()}
+def _state(launch: Launch, results: Mapping[_Key, ViewResult]) -> TokenState:
+    own = {name: value for name in _TOKEN_VIEWS for value in (results.get((name, 0)) or {}).values()}
     return TokenState(
-        token=launch.token, fee_recipients=_fee_recipients(launch, found), airdrop=_airdrop(launch, found), **own
+        token=launch.token, fee_recipients=_fee_recipients(launch, results), airdrop=_airdrop(launch, results), **own
     )
 
 
-def _fee_recipients(launch: Launch, found: Mapping[_Key, ViewResult]) -> tuple[FeeRecipient, ...] | None:
+def _fee_recipients(launch: Launch, results: Mapping[_Key, ViewResult]) -> tuple[FeeRecipient, ...] | None:
     """Return the launch's shares with their current admins, recipients and currencies."""
-    shares, accounts = launch.fee_recipients, _reward_accounts(launch, found.get(("rewards", 0)))
+    shares, accounts = launch.fee_recipients, _reward_accounts(launch, results.get(("rewards", 0)))
     if not accounts or len(accounts) != len(shares):
         return None
-    # The lockers of v3.1 and the older one of v4 have no preferences.
-    preferences = [found.get(("preference", index)) for index in range(len(shares))]
+    # v3.1's lockers and v4's older locker have no preferences.
+    preferences = [results.get(("preference", index)) for index in range(len(shares))]
     currencies = [
         fee_currency(result["preference"]) if result else share.token
         for share, result in zip(shares, preferences, strict=True)
@@ -115,7 +115,7 @@ def _fee_recipients(launch: Launch, found: Mapping[_Key, ViewResult]) -> tuple[F
 
 
 def _reward_accounts(launch: Launch, rewards: ViewResult) -> Sequence[tuple[str, str]]:
-    """Return admin and recipient of each share; empty if the locker returns none, or those of another launch."""
+    """Return admin and recipient per share; empty if the locker returns none, or another launch's rewards."""
     if rewards is None:
         return ()
     if "lpTokenId" in rewards:
@@ -128,9 +128,9 @@ def _reward_accounts(launch: Launch, rewards: ViewResult) -> Sequence[tuple[str,
     return list(zip(admins, recipients, strict=True))
 
 
-def _airdrop(launch: Launch, found: Mapping[_Key, ViewResult]) -> Airdrop | None:
+def _airdrop(launch: Launch, results: Mapping[_Key, ViewResult]) -> Airdrop | None:
     """Return the launch's airdrop with its current root and admin, from the contract that holds it."""
-    for (name, _), entry in found.items():
+    for (name, _), entry in results.items():
         if name == "airdrop" and entry and launch.airdrop and entry["totalSupply"] == launch.airdrop.amount:
             return replace(launch.airdrop, merkle_root=entry["merkleRoot"], admin=entry["admin"])
     return None

@@ -1,8 +1,8 @@
-"""Decoding of a transaction, its receipt and its block to launches and candidate token events: pure, no I/O.
+"""Decoder from a transaction, its receipt and its block to launches and candidate token events: pure, no I/O.
 
-A log counts as a launch by (chain, emitting address, topic0): the registry lists the factory addresses and the layout
-of the launch event that each emits. Every other field of a launch is read from logs of trusted emitters, which are
-named by that event or by the registry: any contract can emit any log in the same transaction.
+A log counts as a launch by (chain, emitting address, topic0): the registry lists each factory's address, and the layout
+that its launch event has. Every other launch field comes from logs of trusted emitters, which the launch event or the
+registry names: any contract can emit any log in the same transaction.
 """
 
 from collections.abc import Iterator
@@ -18,11 +18,11 @@ from tokens.chains.types import Launch, TransactionFacts
 
 
 def decode_mined(mined: MinedTransaction) -> TransactionFacts:
-    """Decode the launches of a mined transaction, and collect logs that may be token events, not yet verified.
+    """Decode a mined transaction's launches, and collect logs that may be token events, not yet verified.
 
-    There may be neither where a launch event meets no condition of its layouts. A malformed log of a factory costs its
-    own launch only. Raises LaunchNotFoundError without such logs, LogDecodingError if malformed ones are all there is,
-    and FullTransactionRequiredError if the available logs are insufficient.
+    The result has neither where a launch event meets no layout's conditions. A malformed factory log costs only its own
+    launch. Raises LaunchNotFoundError without such logs, LogDecodingError if all of them are malformed, and
+    FullTransactionRequiredError if the available logs are insufficient.
     """
     if not mined.succeeded:
         raise LaunchNotFoundError("the transaction was reverted")
@@ -30,25 +30,25 @@ def decode_mined(mined: MinedTransaction) -> TransactionFacts:
     created, event_logs = mined.from_sources(layouts.keys()), find_event_logs(mined)
     if not created and not event_logs:
         raise LaunchNotFoundError("the transaction holds no launch by a known factory")
-    found = [each for source, log in created for each in _decode(mined, log, layouts[source])]
-    undecodable = tuple(each for each in found if isinstance(each, UndecodableLog))
-    if undecodable and len(undecodable) == len(found) and not event_logs:
+    decoded = [each for source, log in created for each in _decode(mined, log, layouts[source])]
+    undecodable = tuple(each for each in decoded if isinstance(each, UndecodableLog))
+    if undecodable and len(undecodable) == len(decoded) and not event_logs:
         raise LogDecodingError(undecodable[0].reason, log=undecodable[0])
     return TransactionFacts(
         tx_hash=mined.hash,
         block_number=mined.block_number,
         block_hash=mined.block_hash,
         block_time=mined.block_time,
-        launches=tuple(each for each in found if isinstance(each, Launch)),
+        launches=tuple(each for each in decoded if isinstance(each, Launch)),
         event_logs=event_logs,
         undecodable=undecodable,
     )
 
 
 def _decode(mined: MinedTransaction, log: Log, layouts: tuple[LaunchLayout, ...]) -> Iterator[Launch | UndecodableLog]:
-    """Yield the launch by the first layout of which the conditions hold, after those by layouts with open ones.
+    """Yield the launch by the first layout whose conditions hold, after launches whose conditions still need a view.
 
-    A log of another layout with the same topic0 has other indexed arguments. It is undecodable if no layout is its own.
+    A log with another layout and the same topic0 has other indexed arguments. It is undecodable if no layout fits.
     Raises FullTransactionRequiredError.
     """
     errors = []

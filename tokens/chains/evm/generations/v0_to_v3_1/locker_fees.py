@@ -1,8 +1,8 @@
 """Uncollected fees of generations v0 to v3.1, split by recipient. Lockers pay out at once, so nothing is harvested.
 
-By the lockers' public source, LpLocker of v0 and v1 pays the team and its own owner; LpMetaLocker (which took over
-positions of v0) and LpLockerv2 of v2 and v3.0 pay the team and a recipient; LpLockerv2 of v3.1 pays the team, a creator
-and an interface. Each rounds all shares down except the last, which is the remainder.
+By the lockers' public source, the LpLocker in v0 and v1 pays the team and its own owner. LpMetaLocker, which took over
+v0 positions, and the LpLockerv2 in v2 and v3.0 pay the team and a recipient. The LpLockerv2 in v3.1 pays the team, a
+creator and an interface. Each locker rounds all shares down except the last, which is the remainder.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from tokens.chains.token_fees import ALL_BPS, Currency, FeeShare, TokenFees, Unc
 _LOCKER = codec.load_abi("lockers")
 _SYMBOL = codec.load_abi("token").function("symbol")
 
-# View functions of lockers. No locker has them all; those that return a value identify its kind.
+# Locker views. No locker has all of them; the views that return a value identify the kind of locker.
 _ABOUT_LOCKER = ("owner", "_feeRecipient", "_clankerTeamRecipient", "teamRecipient")
 _ABOUT_POSITION = (
     "_userFeeRecipientForToken",
@@ -39,7 +39,7 @@ LockerState = Mapping[str, ViewResult]
 
 @dataclass(frozen=True, kw_only=True)
 class _Split:
-    """Shares in bps, rounded down, and the recipient of the remainder; None is a recipient not stored on chain."""
+    """Shares in bps, rounded down, and the remainder's recipient; None is a recipient not stored on chain."""
 
     parts: Sequence[tuple[str | None, int]]
     rest: str | None
@@ -113,7 +113,7 @@ def _team_of_v31(state: LockerState) -> str | None:
 def _split_before_v31(state: LockerState, team_percent: int) -> _Split:
     user = _recipient(state["_userFeeRecipientForToken"]) or _recipient(state["_userRewardRecipientForToken"])
     if state["_feeRecipient"] is not None:
-        # A locker of a single token: its owner decides on the recipient, by default itself.
+        # A single token's locker: its owner decides on the recipient, by default itself.
         user = _recipient(state["owner"])
     teams = (
         "_teamOverrideFeeRecipientForToken",
@@ -121,7 +121,7 @@ def _split_before_v31(state: LockerState, team_percent: int) -> _Split:
         "_clankerTeamRecipient",
         "_feeRecipient",
     )
-    team = next((found for found in (_recipient(state[name]) for name in teams) if found), None)
+    team = next(filter(None, (_recipient(state[name]) for name in teams)), None)
     return _Split(parts=[(team, team_percent * _BPS_PER_PERCENT)], rest=user)
 
 
@@ -133,14 +133,14 @@ def _shares(split: _Split, amounts: Sequence[int]) -> tuple[FeeShare, ...]:
     """Sum up the shares by recipient: one may have several, and all unknown recipients count as one."""
     columns = [split_by_bps(amount, [bps for _, bps in split.parts]) for amount in amounts]
     rows = zip((*(recipient for recipient, _ in split.parts), split.rest), zip(*columns, strict=True), strict=True)
-    # A share of 0 bps, such as a team's of 0 %, makes no recipient.
+    # A share of 0 bps, such as a team share of 0 %, has no recipient.
     has_share = [bps > 0 for _, bps in split.parts] + [True]
-    found: dict[str | None, list[int]] = {}
+    paid_by_recipient: dict[str | None, list[int]] = {}
     for (recipient, paid), included in zip(rows, has_share, strict=True):
         if included:
-            before = found.setdefault(recipient, [0] * len(amounts))
-            found[recipient] = [sum(pair) for pair in zip(before, paid, strict=True)]
+            before = paid_by_recipient.setdefault(recipient, [0] * len(amounts))
+            paid_by_recipient[recipient] = [sum(pair) for pair in zip(before, paid, strict=True)]
     return tuple(
         FeeShare(recipient=recipient, harvested=(0,) * len(amounts), pending=tuple(paid))
-        for recipient, paid in found.items()
+        for recipient, paid in paid_by_recipient.items()
     )

@@ -1,7 +1,7 @@
-"""Liquidity of generations v0 to v3.1: an NFT of Uniswap v3's position manager, which a locker holds permanently.
+"""Uncollected fees from v0 to v3.1 liquidity: a Uniswap v3 position NFT, which a locker holds permanently.
 
 The locker splits the fees: a share goes to the launchpad's team, the rest to the token's reward recipients.
-A locker is identified by the functions it implements, not by the generation: positions of v0 moved to a shared one.
+A locker is identified by the functions it implements, not by the generation: v0 positions moved to a shared locker.
 """
 
 from typing import Any
@@ -19,8 +19,8 @@ _MANAGER = codec.load_abi("uniswap_v3")
 _LOCKER = codec.load_abi("lockers")
 _DECIMALS = codec.load_abi("token").function("decimals")
 
-# The team's percentage of all fees, by the lockers' public source: LpLocker of v0 and v1 (one per token), LpMetaLocker
-# (which took over positions of v0), LpLockerv2 of v2 and v3.0. v3.1 is missing: its launch event contains the split.
+# The team's percentage of all fees, by the lockers' public source: LpLocker in v0 and v1 (one per token), LpMetaLocker
+# (which took over v0 positions), LpLockerv2 in v2 and v3.0. v3.1 is missing: its launch event contains the split.
 _TEAM_PERCENTAGES = tuple(_LOCKER.function(name) for name in ("_fee", "_clankerTeamFee", "_clankerTeamReward"))
 # The locker owner's override for one position, in the last two lockers; it applies only if it has a recipient.
 _TEAM_EXCEPTIONS = tuple(
@@ -37,7 +37,7 @@ def read_uncollected_fees(
     """Return the amounts that the owner would receive by collecting a position's fees now, or after a block.
 
     `manager` is the NonfungiblePositionManager. Its stored amounts (`positions`) lack the fees since the position was
-    last updated; only `collect` computes them, and an `eth_call` of it changes no state.
+    last updated; only `collect` computes them, and calling it by `eth_call` changes no state.
     Raises NodeUnavailableError, FeesUnavailableError.
     """
     about_position = [
@@ -68,7 +68,7 @@ def read_uncollected_fees(
 
 
 def locker_view(info: ChainInfo, locker: str, function: AbiFunction, *arguments: Any) -> ViewCall:
-    """Return the call of a locker's view, trusted where the registry has the locker: anyone may own other positions."""
+    """Return the call to a locker's view, trusted if the registry has the locker: anyone may own other positions."""
     return ViewCall(contract=locker, function=function, arguments=arguments, trusted=info.has_contract(locker))
 
 

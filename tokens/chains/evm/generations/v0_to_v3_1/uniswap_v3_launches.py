@@ -1,4 +1,4 @@
-"""Launches of generations v0 to v3.1, with a Uniswap v3 pool: most fields come from the pool's logs."""
+"""Decoder for v0 to v3.1 launches, which have a Uniswap v3 pool: most fields come from the pool's logs."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,18 +20,18 @@ _V3_1 = codec.load_abi("v3_1")
 _REWARD_ADDED = _V3_1.event("TokenRewardAdded")
 _VAULT_CREATED = _V3_1.event("AllocationCreated")
 
-# All launch functions of these generations; their selectors differ.
+# All launch functions from v0 to v3.1; their selectors differ.
 _DEPLOYS = tuple(
     function for name in ("v0", "v1", "v2", "v3", "v3_1") for function in codec.load_abi(name).deploy_functions()
 )
 
-# v3.1 reserves a fifth of the fees for the launchpad's team; creator and interface share the rest.
+# In v3.1 the launchpad's team gets a fifth of the fees; creator and interface share the rest.
 _SHARED_PERCENT = 80
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Trading:
-    """The fields of a launch that come from its Uniswap v3 logs."""
+    """Launch fields that come from Uniswap v3 logs."""
 
     pool: Pool
     fees: LiquidityFees
@@ -40,7 +40,7 @@ class _Trading:
 
 
 def decode_v0(mined: MinedTransaction, log: Log, event: AbiEvent, generation: Generation) -> Launch:
-    """Decode a launch of v0; its `deployer` is the factory's caller.
+    """Decode a v0 launch; its `deployer` is the factory's caller.
 
     event TokenCreated(address tokenAddress, uint256 lpNftId, address deployer, string name, string symbol,
     uint256 supply, uint256 _supply, address lockerAddress). Raises LogDecodingError.
@@ -59,7 +59,7 @@ def decode_v0(mined: MinedTransaction, log: Log, event: AbiEvent, generation: Ge
 
 
 def decode_v1_to_v3(mined: MinedTransaction, log: Log, event: AbiEvent, generation: Generation) -> Launch:
-    """Decode a launch of v1 to v3.0, where only the launchpad calls the factory, for a user of the social protocol.
+    """Decode a v1 to v3.0 launch, where only the launchpad calls the factory, for a social protocol user.
 
     event TokenCreated(address tokenAddress, uint256 positionId, address deployer, uint256 fid, string name,
     string symbol, uint256 supply, address lockerAddress, string castHash); without the locker in v3.0.
@@ -71,7 +71,7 @@ def decode_v1_to_v3(mined: MinedTransaction, log: Log, event: AbiEvent, generati
         log,
         generation,
         created,
-        # v3.0 wraps the arguments of v2 in one struct.
+        # v3.0 wraps v2's arguments in one struct.
         call.get("config", call),
         admin=created["deployer"],
         # These events omit the factory's caller; the transaction has it if it calls the factory directly.
@@ -84,7 +84,7 @@ def decode_v1_to_v3(mined: MinedTransaction, log: Log, event: AbiEvent, generati
 
 
 def decode_v3_1(mined: MinedTransaction, log: Log, event: AbiEvent, generation: Generation) -> Launch:
-    """Decode a launch of v3.1; its event has no pair, locker, image or context.
+    """Decode a v3.1 launch; its event has no pair, locker, image or context.
 
     event TokenCreated(address indexed tokenAddress, address indexed creatorAdmin, address indexed interfaceAdmin,
     address creatorRewardRecipient, address interfaceRewardRecipient, uint256 positionId, string name, string symbol,
@@ -233,8 +233,8 @@ def _dev_buy(mined: MinedTransaction, token: str, pool: str, factory: str) -> De
 
 
 def _position_owner(mined: MinedTransaction, position_id: int) -> str | None:
-    # event Transfer(address indexed from, address indexed to, uint256 indexed tokenId): the last transfer of the LP
-    # NFT in the launch is to its locker.
+    # event Transfer(address indexed from, address indexed to, uint256 indexed tokenId): in a launch, the last transfer
+    # sends the LP NFT to its locker.
     transfers = [
         _POSITION_TRANSFER.decode(log) for log in mined.emitted(_POSITION_TRANSFER, by=mined.chain.v3_position_manager)
     ]

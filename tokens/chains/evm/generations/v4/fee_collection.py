@@ -1,8 +1,7 @@
 """Payouts of a v4 fee collection by recipient, as ClankerLpLockerFeeConversion computes them.
 
 In each currency, recipients that don't swap it get their bps, rounded down. The rest goes into one swap if any
-recipient has it swapped, and else to the last recipient. The result of a swap depends on the pool and needs a
-simulation.
+recipient has it swapped, and else to the last recipient. The swap's result depends on the pool and needs a simulation.
 """
 
 from collections.abc import Sequence
@@ -46,10 +45,10 @@ def estimate_payouts(
     slots: Sequence[RecipientSlot],
     block: int,
 ) -> tuple[dict[str, Amounts], Conversion]:
-    """Return recipient -> payout of a collection right after the block, in the order of the pool's currencies.
+    """Return recipient -> payout by a collection right after the block, in pool currency order.
 
-    `amounts` are owed by the pool; None is an amount that depends on a swap no node has simulated. A collection that
-    would revert pays nothing. Raises NodeUnavailableError.
+    The pool owes `amounts`. A payout of None depends on a swap that no node has simulated. A collection that would
+    revert pays nothing. Raises NodeUnavailableError.
     """
     collection = ViewCall(contract=locker, function=_COLLECT, arguments=(token,))
     if any(amounts) and would_revert(rpc, collection, block=block):
@@ -71,25 +70,25 @@ def estimate_payouts(
 def _without_swaps(
     amounts: tuple[int, int], slots: Sequence[RecipientSlot], swapped_away: list[int], swaps: list[bool]
 ) -> list[Amounts]:
-    """Return each slot's amount of each currency, None if part of it comes from a swap."""
+    """Return each slot's amount in each currency, None if a swap pays part of it."""
     columns = []
-    for place, amount in enumerate(amounts):
-        # A swap of the other currency pays the slots that reject that one.
-        rejected, from_swap = swapped_away[place], swapped_away[1 - place] if swaps[1 - place] else None
+    for side, amount in enumerate(amounts):
+        # Swapping the other currency pays the slots that reject that currency.
+        rejected, from_swap = swapped_away[side], swapped_away[1 - side] if swaps[1 - side] else None
         keepers = [index for index, slot in enumerate(slots) if slot.preference != rejected]
-        if swaps[place]:
+        if swaps[side]:
             shares = split_by_bps(amount, [slots[index].bps for index in keepers])[:-1]
         else:
             shares = split_by_bps(amount, [slots[index].bps for index in keepers[:-1]]) if keepers else []
-        kept = dict(zip(keepers, shares, strict=True))
+        share_by_slot = dict(zip(keepers, shares, strict=True))
         columns.append(
-            [None if slot.preference == from_swap else kept.get(index, 0) for index, slot in enumerate(slots)]
+            [None if slot.preference == from_swap else share_by_slot.get(index, 0) for index, slot in enumerate(slots)]
         )
     return list(zip(*columns, strict=True))
 
 
 def _simulate(rpc: RpcClient, collection: ViewCall, *, token: str, count: int, block: int) -> list[Amounts] | None:
-    """Simulate the collection and return each slot's payout, read from its last event.
+    """Simulate the collection and return each slot's payout, from the locker's ClaimedRewards event.
 
     None also if the collection does nothing, which is the case while a launch is protected against snipers.
     """
@@ -120,8 +119,8 @@ def _decode_claimed(log: dict[str, Any]) -> dict[str, Any]:
 
 def _by_recipient(slots: Sequence[RecipientSlot], paid: Sequence[Amounts]) -> dict[str, Amounts]:
     """Sum up the payouts by recipient, which may have several slots."""
-    found: dict[str, Amounts] = {}
+    payouts: dict[str, Amounts] = {}
     for slot, (first, second) in zip(slots, paid, strict=True):
-        before = found.get(slot.recipient, (0, 0))
-        found[slot.recipient] = (sum_known([before[0], first]), sum_known([before[1], second]))
-    return found
+        before = payouts.get(slot.recipient, (0, 0))
+        payouts[slot.recipient] = (sum_known([before[0], first]), sum_known([before[1], second]))
+    return payouts

@@ -1,6 +1,6 @@
-"""Uncollected fees of generation v4: in the fee locker, by recipient, and in the pool.
+"""Uncollected v4 fees by recipient: in the fee locker and in the pool.
 
-The recipients come from the locker's present state and not from the launch: both they and their preferences change. The
+The recipients come from the locker's current state and not from the launch: both they and their preferences change. The
 lockers are ClankerLpLockerFeeConversion and the older ClankerLpLockerMultiple, which never swaps; both are read by
 their public source. All calls are made at one block.
 """
@@ -26,13 +26,13 @@ _UNISWAP = codec.load_abi("uniswap_v4")
 _TOKEN = codec.load_abi("token")
 _AVAILABLE = _LOCKER.function("availableFees")
 
-# Limit of positions and of recipients, far above a locker's own: it bounds the number of node calls per request.
+# Limit for positions and for recipients, far above a locker's own: it bounds the node calls per request.
 _MAX_ENTRIES = 50
 _TICK_BITS = 24
 
 
 class CurrencyAmounts(NamedTuple):
-    """Amounts in both currencies of the pool, in pool order."""
+    """Amounts in the pool's two currencies, in pool order."""
 
     first: int
     second: int
@@ -55,7 +55,7 @@ class _LockerEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class _V4Chain:
-    """The RPC client of a chain at one block, with the contracts of Uniswap v4."""
+    """A chain's RPC client at one block, with the Uniswap v4 contracts."""
 
     rpc: RpcClient
     info: ChainInfo
@@ -64,7 +64,7 @@ class _V4Chain:
     state_view: str
 
     def view(self, contract: str, function: AbiFunction, *arguments: Any, below: int | None = None) -> ViewCall:
-        """Return the call of a view, trusted where the registry has the contract."""
+        """Return the call to a view, trusted where the registry has the contract."""
         is_known = self.info.has_contract(contract) or contract in (self.manager, self.state_view)
         return ViewCall(contract=contract, function=function, arguments=arguments, trusted=is_known, below=below)
 

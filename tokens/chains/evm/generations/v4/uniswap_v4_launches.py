@@ -1,6 +1,6 @@
-"""Launches of v4: TokenCreated names the pool, hook, locker, MEV module and extensions, and their logs have the rest.
+"""Decoder for v4 launches: TokenCreated names pool, hook, locker, MEV module and extensions; their logs have the rest.
 
-The logs of a filter suffice if all of these are contracts of the registry and each has emitted its event.
+Filtered logs suffice if the registry has all of these contracts and each has emitted its event.
 """
 
 from typing import Any
@@ -41,7 +41,7 @@ _DEPLOY = _ABI.function("deployToken")
 
 
 def decode_v4(mined: MinedTransaction, log: Log, event: AbiEvent, generation: Generation) -> Launch:
-    """Decode a launch of v4.
+    """Decode a v4 launch.
 
     event TokenCreated(address msgSender, address indexed tokenAddress, address indexed tokenAdmin,
     string tokenImage, string tokenName, string tokenSymbol, string tokenMetadata, string tokenContext,
@@ -91,14 +91,14 @@ LAUNCH_EVENTS = (_REWARD_ADDED, _FEE_PREFERENCES, _POOL_STATIC, _POOL_DYNAMIC, *
 
 
 def _find(mined: MinedTransaction, event: AbiEvent, *, by: str, **argument: str) -> dict[str, Any] | None:
-    """Return the first such log with the given argument: a transaction may contain several launches."""
+    """Return the first log of the event with this argument: a transaction may contain several launches."""
     ((name, value),) = argument.items()
     decoded = map(event.decode, mined.emitted(event, by=by))
     return next((values for values in decoded if values[name] == value), None)
 
 
 def _read_extensions(mined: MinedTransaction, created: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return topic0 -> the first such event of the launch's extensions about the token.
+    """Return topic0 -> the first event about the token that an extension of the launch emitted.
 
     Requires the full transaction if an extension emitted none.
     """
@@ -166,10 +166,10 @@ def _recipients(
         return ()
     # event InitialFeePreferences(address indexed token, uint8[] feePreference); the older locker has no preferences
     # and pays both currencies.
-    chosen = _find(mined, _FEE_PREFERENCES, by=created["locker"], token=created["tokenAddress"])
-    if chosen is None:
+    initial = _find(mined, _FEE_PREFERENCES, by=created["locker"], token=created["tokenAddress"])
+    if initial is None:
         mined.require_full_transaction("the fee preferences")
-    preferences = chosen["feePreference"] if chosen else ()
+    preferences = initial["feePreference"] if initial else ()
     return tuple(
         FeeRecipient(admin=admin, recipient=recipient, bps=bps, token=_currency(preferences, index))
         for index, (admin, recipient, bps) in enumerate(
@@ -194,44 +194,44 @@ def _positions(reward: dict[str, Any] | None) -> tuple[Position, ...]:
 def _vault(mined: MinedTransaction, extended: dict[str, dict[str, Any]]) -> Vault | None:
     # event AllocationCreated(address indexed token, address indexed admin, uint256 supply, uint256 lockupDuration,
     #   uint256 vestingDuration)
-    found = extended.get(_VAULT_CREATED.topic0)
-    return Vault(amount=found["supply"], lockup=_lockup(mined, found)) if found else None
+    allocation = extended.get(_VAULT_CREATED.topic0)
+    return Vault(amount=allocation["supply"], lockup=_lockup(mined, allocation)) if allocation else None
 
 
 def _airdrop(mined: MinedTransaction, extended: dict[str, dict[str, Any]]) -> Airdrop | None:
     # event AirdropCreated(address indexed token, [address indexed admin,] bytes32 merkleRoot, uint256 supply,
     #   uint256 lockupDuration, uint256 vestingDuration); the first version has no admin.
     for event in _AIRDROP_CREATED:
-        if found := extended.get(event.topic0):
+        if airdrop := extended.get(event.topic0):
             return Airdrop(
-                amount=found["supply"],
-                merkle_root=found["merkleRoot"],
-                admin=found.get("admin"),
-                lockup=_lockup(mined, found),
+                amount=airdrop["supply"],
+                merkle_root=airdrop["merkleRoot"],
+                admin=airdrop.get("admin"),
+                lockup=_lockup(mined, airdrop),
             )
     return None
 
 
-def _lockup(mined: MinedTransaction, found: dict[str, Any]) -> Lockup:
+def _lockup(mined: MinedTransaction, values: dict[str, Any]) -> Lockup:
     return Lockup(
-        started_at=mined.block_time, lock_duration=found["lockupDuration"], vest_duration=found["vestingDuration"]
+        started_at=mined.block_time, lock_duration=values["lockupDuration"], vest_duration=values["vestingDuration"]
     )
 
 
 def _dev_buy(extended: dict[str, dict[str, Any]]) -> DevBuy | None:
     # event EthDevBuy(address indexed token, address indexed user, uint256 ethAmount, uint256 tokenAmount)
-    found = extended.get(_DEV_BUY.topic0)
-    if found is None:
+    purchase = extended.get(_DEV_BUY.topic0)
+    if purchase is None:
         return None
-    return DevBuy(amount=found["tokenAmount"], amount_eth=found["ethAmount"], recipient=found["user"])
+    return DevBuy(amount=purchase["tokenAmount"], amount_eth=purchase["ethAmount"], recipient=purchase["user"])
 
 
 def _sniper_tax(mined: MinedTransaction, created: dict[str, Any], factory: str) -> SniperTax | None:
     # event FeeConfigSet(bytes32 poolId, uint24 startingFee, uint24 endingFee, uint256 secondsToDecay)
-    found = _find(mined, _SNIPER_FEES, by=created["mevModule"], poolId=created["poolId"])
+    config = _find(mined, _SNIPER_FEES, by=created["mevModule"], poolId=created["poolId"])
     fees: tuple[int, ...] | None
-    if found:
-        fees = (found["startingFee"], found["endingFee"], found["secondsToDecay"])
+    if config:
+        fees = (config["startingFee"], config["endingFee"], config["secondsToDecay"])
     else:
         # For a module that emits nothing, the call contains its fees as abi.encode((uint24, uint24, uint256)).
         call = _DEPLOY.decode_input(mined.call.calldata) if mined.is_call_to(factory) else None
@@ -244,7 +244,7 @@ def _presale_id(mined: MinedTransaction, created: dict[str, Any]) -> int | None:
     # event PresaleDeployed(uint256 indexed presaleId, address token), by the contract that called the factory.
     if mined.chain.role(created["msgSender"].lower()) != "presale":
         return None
-    found = _find(mined, _PRESALE_DEPLOYED, by=created["msgSender"], token=created["tokenAddress"])
-    if found is None:
+    presale = _find(mined, _PRESALE_DEPLOYED, by=created["msgSender"], token=created["tokenAddress"])
+    if presale is None:
         mined.require_full_transaction("the presale")
-    return int(found["presaleId"]) if found else None
+    return int(presale["presaleId"]) if presale else None
