@@ -1,1 +1,1 @@
-"""EVM chains: blocks, contract calls, logs, generations of launches, and transactions."""
+"""EVM chains: blocks, contract calls, logs, launch generations, and transactions."""

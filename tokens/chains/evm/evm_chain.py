@@ -1,4 +1,4 @@
-"""An EVM chain: one method per read or write, each delegated to the module of its subject."""
+"""An EVM chain: one method per read or write; each delegates to the module for its subject."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -46,30 +46,30 @@ class Chain:
     ranges: RangeSize = field(default_factory=lambda: RangeSize(2_000, longest=20_000))
 
     def read_transaction(self, tx_hash: str) -> TransactionFacts:
-        """Return the launches of one transaction and its logs that may be token events.
+        """Return one transaction's launches, and its logs that may be token events.
 
         Raises TransactionNotFoundError, LaunchNotFoundError, LogDecodingError, NodeUnavailableError.
         """
         return transaction_receipts.read_transaction(self.rpc, self.info, tx_hash)
 
     def read_with_state(self, tx_hash: str) -> TransactionFacts:
-        """Return one transaction as `read_transaction`, with the current state of the tokens that it launched.
+        """Return one transaction as `read_transaction` does, with the launched tokens' current state.
 
-        One more request. Without the state, and with a log line, where no node returns it. Raises as
+        This needs one more request. Where no node returns the state, it is None, and a warning is logged. Raises as
         `read_transaction`.
         """
         return transaction_receipts.read_transaction(self.rpc, self.info, tx_hash, with_state=True)
 
     def read_head(self) -> int:
-        """Return the number of the newest block. Raises NodeUnavailableError."""
+        """Return the newest block's number. Raises NodeUnavailableError."""
         return self.rpc.query([("eth_blockNumber", ())], parse=lambda results: parse_block_number(results[0]))
 
     def read_newest_header(self) -> BlockHeader:
-        """Return the newest block of the first node that responds. Raises NodeUnavailableError."""
+        """Return the newest block from the first node that responds. Raises NodeUnavailableError."""
         return headers.read_newest_header(self.rpc)
 
     def read_highest_head(self) -> int | None:
-        """Return the highest head number of all nodes; None where none responds.
+        """Return the highest head number among all nodes; None where none responds.
 
         Calls each node once, except slow ones. Raises nothing.
         """
@@ -83,7 +83,7 @@ class Chain:
         return headers.read_headers(self.rpc, numbers)
 
     def range_blocks(self) -> int:
-        """Return how many blocks nodes accept in one range of logs, as observed so far."""
+        """Return how many blocks nodes accept in one log range, as observed so far."""
         return self.ranges.blocks
 
     def read_range(
@@ -95,36 +95,36 @@ class Chain:
         without: Collection[int] = (),
         pools: PoolSelection | None = None,
     ) -> RangeFacts:
-        """Return the transactions of interest in the blocks `first` to `last`, and what happened in the pools.
+        """Return launches, token events and pool activity in the blocks `first` to `last`.
 
-        Reads ranges of logs as long as nodes accept. `addresses` are contracts of the registry, in lower case, to
-        filter by; None is all. Logs of tokens and of their own lockers are always included. The blocks `without` are
-        left out. Without `pools`, no log of a pool is read; the traders of swaps are None. Raises NodeUnavailableError,
-        also where the nodes lack the last block.
+        Reads log ranges as long as nodes accept. `addresses` are registry contracts, in lower case, to filter by; None
+        is all. Logs from tokens and from their own lockers are always included. The blocks `without` are left out.
+        Without `pools`, no pool logs are read. A swap's trader is None. Raises NodeUnavailableError, also where nodes
+        lack the last block.
         """
         return self._logs(pools).read_range(first, last, addresses=addresses, without=without)
 
     def read_blocks(self, headers: Sequence[BlockHeader], *, pools: PoolSelection | None = None) -> RangeFacts:
         """Return the result of `read_range` for exactly these blocks, in order.
 
-        Swaps have their trader, except in a run of more than RANGE_QUERY_MIN_BLOCKS blocks, which is read as a range.
+        Swaps have their trader, except in more than RANGE_QUERY_MIN_BLOCKS consecutive blocks: those are one range.
         Raises NodeUnavailableError, BlockNotCanonicalError.
         """
         return self._logs(pools).read_blocks(headers)
 
     def read_receipts(self, headers: Sequence[BlockHeader], *, pools: PoolSelection | None = None) -> RangeFacts:
-        """Return the result of `read_blocks` from all receipts of the blocks; swaps have their trader.
+        """Return the same facts as `read_blocks`, from all receipts in the blocks; swaps have their trader.
 
-        The receipts of a node count that make the headers' bloom filters or roots. Where no node's do, its blocks are
-        among `unproven`. Raises NodeUnavailableError, BlockNotCanonicalError.
+        A node's receipts count if they match the headers' bloom filters or receipt roots. Blocks for which no node's
+        receipts match are in `unproven`. Raises NodeUnavailableError, BlockNotCanonicalError.
         """
         return ReceiptReader(chain=self.info, rpc=self.rpc, pools=pools).read_receipts(headers)
 
     def may_contain_events(self, header: BlockHeader, *, pools: PoolSelection | None = None) -> bool | None:
-        """Return whether the block's bloom filter allows logs of interest: False is certain, True is possible.
+        """Return whether the block's bloom filter allows relevant logs: False is certain, True is possible.
 
-        None is a filter with too many bits to decide. Some chains leave their filters empty. Logs of `pools` count,
-        except of a kind of which all pools are selected: most of those are foreign.
+        None is a filter with too many bits to decide. Some chains leave their filters empty. Logs from `pools` count,
+        unless all pools of their kind are selected: most of those are foreign.
         """
         return log_filters.may_contain_events(self.info, header, pools)
 
@@ -140,16 +140,16 @@ class Chain:
         return headers.read_times_by_provider(self.rpc, blocks)
 
     def find_launch(self, token: str) -> str | None:
-        """Return the hash of the transaction that launched the token by a factory of the registry; None if none did.
+        """Return the hash of the transaction in which a registry factory launched the token; None if none did.
 
-        At most 25 requests, whatever the length of the chain: the block of its creation is searched by its code. Where
-        no node has the old states, one request for logs of all blocks, which finds tokens from v3.1 on and which many
-        nodes refuse. Raises NodeUnavailableError.
+        At most 25 requests on a chain of any length: its code shows the block in which the token was created. Where no
+        node has the old states, one request searches the logs of all blocks, which finds tokens from v3.1 on and which
+        many nodes refuse. Raises NodeUnavailableError.
         """
         return launch_search.find_launch(self.rpc, self.info, token)
 
     def read_uncollected_fees(self, position_id: int) -> UncollectedFees:
-        """Return the fees accrued in the pool for an LP NFT of generation v0 to v3.1, at the newest block.
+        """Return the fees accrued in the pool for a v0 to v3.1 LP NFT, at the newest block.
 
         Raises NodeUnavailableError, FeesUnavailableError.
         """
@@ -157,7 +157,7 @@ class Chain:
         return position_fees.read_uncollected_fees(self.rpc, info=self.info, manager=manager, position_id=position_id)
 
     def read_v3_fees(self, position_id: int, *, launched_for: Sequence[tuple[str, int]]) -> TokenFees:
-        """Return the uncollected fees per recipient of an LP NFT of generation v0 to v3.1, after the newest block.
+        """Return a v0 to v3.1 LP NFT's uncollected fees per recipient, after the newest block.
 
         Nothing is collected. `launched_for` are recipients and bps from the launch, for lockers that report none.
         Raises NodeUnavailableError, FeesUnavailableError.
@@ -172,7 +172,7 @@ class Chain:
         )
 
     def read_v4_fees(self, token: str, *, locker: str, owner: str | None) -> TokenFees:
-        """Return the uncollected fees per recipient of a v4 token, after the newest block; `owner` is always included.
+        """Return a v4 token's uncollected fees per recipient, after the newest block; `owner` is always included.
 
         Raises NodeUnavailableError, FeesUnavailableError.
         """
@@ -181,7 +181,7 @@ class Chain:
         )
 
     def simulate(self, call: ContractCall, *, sender: str) -> Simulation:
-        """Simulate the call on top of the newest block with this sender; nothing is signed or sent.
+        """Simulate the call on top of the newest block with this sender, without signing or sending anything.
 
         Raises WouldRevertError with the decoded contract error, SenderBalanceTooLowError where the balance is below the
         call's value, NodeUnavailableError.
@@ -191,70 +191,70 @@ class Chain:
     def explain_revert(self, call: ContractCall, *, sender: str, block: int, gas: int) -> str:
         """Return why the call with this sender and gas limit was reverted in a block; empty where unknown.
 
-        Replays the call on the state before the block and on the block itself, which many nodes prune after some
-        minutes. Earlier transactions of the same block may change the result. Raises nothing.
+        Replays the call on the states before and after the block, which many nodes prune after some minutes. Earlier
+        transactions in the same block may change the result. Raises nothing.
         """
         return dry_run.explain_revert(self.rpc, call, sender=sender, block=block, gas=gas)
 
     def read_accounts(self, addresses: Sequence[str]) -> dict[str, AccountState]:
-        """Return address, as given -> next nonce and balance as of the newest block. Raises NodeUnavailableError."""
+        """Return address, as given -> next nonce and balance at the newest block. Raises NodeUnavailableError."""
         return account_state.read_accounts(self.rpc, addresses)
 
     def read_delegates(self, addresses: Sequence[str]) -> dict[str, str]:
         """Return address -> the contract (EIP-55) whose code the account executes by EIP-7702.
 
-        Without accounts that execute none. Raises NodeUnavailableError.
+        The result lacks accounts that execute no other code. Raises NodeUnavailableError.
         """
         return account_state.read_delegates(self.rpc, addresses)
 
     def read_fees(self) -> FeeQuote:
-        """Return the current gas price by all nodes, its tip within the chain's cap. Raises NodeUnavailableError."""
+        """Return the current gas price from all nodes, with a capped tip. Raises NodeUnavailableError."""
         return gas_prices.read_fees(self.rpc, tip_cap=self.info.priority_fee_cap)
 
     def read_outcomes(self, tx_hashes: Sequence[str]) -> dict[str, TransactionOutcome]:
-        """Return hash -> outcome of each transaction for which the node has a receipt.
+        """Return hash -> outcome for each transaction for which the node has a receipt.
 
         Raises NodeUnavailableError.
         """
         return outcomes.read_outcomes(self.rpc, tx_hashes)
 
     def find_outcomes(self, tx_hashes: Sequence[str]) -> dict[str, TransactionOutcome]:
-        """Return outcomes as `read_outcomes`, from every node that is not slow: for transactions that seem lost.
+        """Return outcomes as `read_outcomes` does, from every node that is not slow: for transactions that seem lost.
 
-        Raises NodeUnavailableError where none of them responds.
+        Raises NodeUnavailableError where none of these nodes responds.
         """
         return outcomes.find_outcomes(self.rpc, tx_hashes)
 
     def broadcast(self, raws: Sequence[bytes]) -> list[BroadcastResult]:
-        """Send signed transactions to every node and return the result of each, in order. Raises nothing."""
+        """Send signed transactions to every node and return one result per transaction, in order. Raises nothing."""
         return broadcast.broadcast_transactions(self.rpc, raws)
 
     def has_code(self, address: str, *, since: int = 0) -> bool:
-        """Return whether a contract exists at the address, as of the newest block of a node that has block `since`.
+        """Return whether a contract exists at the address, by the newest block on a node that has block `since`.
 
         Raises NodeUnavailableError.
         """
         return account_state.has_code(self.rpc, address, since=since)
 
     def read_decimals(self, address: str) -> int | None:
-        """Return the decimals of an ERC-20, None where the contract reports none. Raises NodeUnavailableError."""
+        """Return an ERC-20's decimals, None where the contract reports none. Raises NodeUnavailableError."""
         return account_state.read_decimals(self.rpc, address)
 
     def read_token_balances(self, token: str, accounts: Sequence[str]) -> TokenBalances:
-        """Return the balances of an ERC-20 as of the end of the newest block. Raises NodeUnavailableError."""
+        """Return ERC-20 balances after the newest block. Raises NodeUnavailableError."""
         block = self.read_head()
         amounts = account_state.read_token_balances(self.rpc, token, accounts, block=block)
         return TokenBalances(block_number=block, amounts=amounts)
 
     def read_started_presale(self, tx_hash: str, *, contract: str) -> int | None:
-        """Return the id of the presale that a transaction started at the presale contract.
+        """Return the id of the presale that a transaction started in the presale contract.
 
         None where it started none or is not mined yet. Raises NodeUnavailableError.
         """
         return presale_contract.read_started_presale(self.rpc, tx_hash, contract=contract)
 
     def read_presale(self, presale_id: int, *, contract: str) -> Presale | None:
-        """Return a presale of the contract as of the newest block; None where the id does not exist.
+        """Return the contract's presale at the newest block; None where the id does not exist.
 
         Raises NodeUnavailableError.
         """
@@ -263,27 +263,27 @@ class Chain:
     def count_presales(self, *, contract: str) -> int:
         """Return how many presales the contract has had; their ids are consecutive from 1.
 
-        Some requests with many calls. Raises NodeUnavailableError.
+        This takes several requests with many calls each. Raises NodeUnavailableError.
         """
         return presale_contract.count_presales(self.rpc, contract=contract)
 
     def read_presales(self, presale_ids: Sequence[int], *, contract: str) -> list[PresaleTermsOnChain]:
-        """Return presales of the contract with their terms as of the newest block, without unknown ids.
+        """Return the contract's presales with their terms at the newest block, without unknown ids.
 
         Raises NodeUnavailableError.
         """
         return presale_contract.read_presales(self.rpc, presale_ids, contract=contract)
 
     def read_allowlist(self, presale_id: int, *, contract: str, allowlist: str) -> AllowlistOnChain | None:
-        """Return the allow-list of a presale of the contract, which the contract `allowlist` has.
+        """Return a presale's allow-list from the contract `allowlist`; `contract` has the presale.
 
-        None where the id does not exist, or its presale has another allow-list contract. One request. The owner of the
-        presale may replace the root, or disable the list. Raises NodeUnavailableError.
+        None where the id does not exist, or its presale has another allow-list contract. One request. The presale's
+        owner may replace the root, or disable the list. Raises NodeUnavailableError.
         """
         return presale_contract.read_allowlist(self.rpc, presale_id, contract=contract, allowlist=allowlist)
 
     def find_presale(self, salt: str, *, contract: str) -> int | None:
-        """Return the id of the newest presale started with this salt (0x-prefixed hex), of the contract's last 256.
+        """Return the id of the newest presale with this salt (0x-prefixed hex) among the contract's last 256.
 
         An ended presale has another salt. Raises NodeUnavailableError.
         """

@@ -1,6 +1,6 @@
-"""Reads of a presale contract and its allow-lists: the sale that a transaction started, state and buyers of a sale.
+"""Reader for presale and allow-list contracts: the sale that a transaction started, a sale's state and its buyers.
 
-Source: the ABIs of both contracts in the launchpad's SDK; their rules as the development chain's contracts have them.
+Source: both contracts' ABIs in the launchpad's SDK. The rules are as the development chain's contracts implement them.
 """
 
 from collections.abc import Sequence
@@ -23,9 +23,9 @@ _ABI = codec.load_abi("presale")
 _STATE = _ABI.function("presaleState")
 _BUFFER = _ABI.function("DEPLOYMENT_BAD_BUFFER")
 _ALLOWLISTS = codec.load_abi("presale_allowlist").function("allowlists")
-# Upper bound of the ids, which begin at 1.
+# Exclusive limit for ids, which begin at 1.
 _BEYOND = 2**24
-# How many of the newest sales are searched for a salt.
+# Number of newest sales that are searched for a salt.
 _SEARCHED = 256
 
 
@@ -64,8 +64,8 @@ def _started_id(receipt: object, *, contract: str) -> int | None:
 
 def read_presale(rpc: RpcClient, presale_id: int, *, contract: str) -> Presale | None:
     """Implement `Chain.read_presale`."""
-    found = read_presales(rpc, [presale_id], contract=contract)
-    return found[0].sale if found else None
+    presales = read_presales(rpc, [presale_id], contract=contract)
+    return presales[0].sale if presales else None
 
 
 def read_presales(rpc: RpcClient, presale_ids: Sequence[int], *, contract: str) -> list[PresaleTermsOnChain]:
@@ -139,18 +139,18 @@ def find_presale(rpc: RpcClient, salt: str, *, contract: str) -> int | None:
 
 def count_presales(rpc: RpcClient, *, contract: str) -> int:
     """Implement `Chain.count_presales`; ids are consecutive from 1, so that it is the highest id."""
-    known, unknown = 0, _BEYOND
-    while unknown - known > 1:
-        # One batch per round; each round leaves one part of as many as the batch size.
-        step = max(1, (unknown - known) // rpc.batch_size)
-        ids = range(known + step, unknown, step)
+    highest, limit = 0, _BEYOND
+    while limit - highest > 1:
+        # One batch per round; each round narrows the ids to one step between two queried ids.
+        step = max(1, (limit - highest) // rpc.batch_size)
+        ids = range(highest + step, limit, step)
         results = call_views(rpc, [_state_call(contract, number) for number in ids])
         if None in results:
             raise NodeUnavailableError("a presale contract that does not report its sales")
-        there = [number for number, sale in zip(ids, results, strict=True) if sale and sale["status"]]
-        known, unknown = (there[-1], there[-1] + step) if there else (known, known + step)
-        unknown = min(unknown, _BEYOND)
-    return known
+        existing = [number for number, sale in zip(ids, results, strict=True) if sale and sale["status"]]
+        highest = existing[-1] if existing else highest
+        limit = min(highest + step, _BEYOND)
+    return highest
 
 
 def _state_call(contract: str, presale_id: int) -> ViewCall:

@@ -20,15 +20,15 @@ from tokens.chains.rpc.endpoint import Endpoint
 from tokens.chains.rpc.quantities import MalformedResponseError, parse_object
 from tokens.chains.types import BlockHeader
 
-# Its debug lines hold the paths of URLs, where providers put keys.
+# Its debug lines have URL paths, where providers put keys.
 logging.getLogger("websockets").setLevel(logging.INFO)
 
-# Ping interval, and timeout of each ping, in seconds.
+# Ping interval, and timeout per ping, in seconds.
 _PING_SECONDS = 10.0
 
 
 class SubscriptionLostError(RetryableError):
-    """The subscription to new heads failed or ended; its text holds no part of the URL."""
+    """The subscription to new heads failed or ended; the text has no part of the URL."""
 
 
 class HeadSubscription:
@@ -67,7 +67,7 @@ class HeadSubscription:
         return newest or self._read_newest()
 
     def _read_newest(self) -> BlockHeader:
-        """Query the newest block on the same connection: some nodes omit fields in notifications."""
+        """Query the newest block over the same connection: some nodes omit fields in notifications."""
         try:
             return read_header(self._call("eth_getBlockByNumber", "latest", False))
         except MalformedResponseError as error:
@@ -120,11 +120,11 @@ class HeadSubscription:
 def subscribe_new_heads(
     url: str, *, chain_id: int, timeout: float = 10.0, ping_seconds: float = _PING_SECONDS
 ) -> Iterator[HeadSubscription]:
-    """Subscribe to the new heads of a chain for the duration of the `with` block.
+    """Subscribe to a chain's new heads for the duration of the `with` block.
 
-    `url` is a WebSocket's. `timeout` is in seconds, for the connection and for each response. A connection is lost if a
-    ping, sent every `ping_seconds`, is not acknowledged within the same time; the caller subscribes again. Raises
-    SubscriptionLostError, also where the node is one of another chain.
+    `url` is a WebSocket URL. `timeout` is in seconds, for the connection and for each response. A connection is lost if
+    a ping, sent every `ping_seconds`, is not acknowledged within the same time; the caller subscribes again. Raises
+    SubscriptionLostError, also where the node belongs to another chain.
     """
     endpoint = Endpoint(url=url, number=1)
     try:

@@ -1,1 +1,1 @@
-"""Decoders and fee readers of the launchpad's contract generations."""
+"""Decoders and fee readers for the launchpad's contract generations."""

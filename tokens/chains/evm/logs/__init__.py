@@ -1,1 +1,1 @@
-"""Logs of EVM chains: filters, validation, decoding and reading of block ranges."""
+"""EVM logs: filters, validation, decoders and block range readers."""

@@ -1,4 +1,4 @@
-"""Decoding of trades with declared bonding curves to swaps. Pure."""
+"""Decoder from declared bonding curve trades to swaps. Pure."""
 
 from collections.abc import Mapping
 from math import isqrt
@@ -11,11 +11,11 @@ from tokens.chains.evm.logs.log_places import LogPlace
 from tokens.chains.pool_types import Swap
 from tokens.chains.registry.launchpads import CurvePrice, CurveTrade
 
-# Smaller amounts are rounded by more than 0.01 %: an average of one is no price.
+# Smaller amounts are rounded by more than 0.01 %: their average is no price.
 _LEAST_AVERAGED = 10_000
-# Of a square root of a price in `Swap`, twice.
+# Twice the binary digits after the point in `Swap.sqrt_price`.
 _SHIFT = 192
-# Exclusive, of the types in v4's `Swap`: int128 and uint160.
+# Exclusive limits by the types in v4's `Swap`: int128 and uint160.
 AMOUNT_LIMIT, _ROOT_LIMIT = 1 << 127, 1 << 160
 
 
@@ -44,9 +44,9 @@ def read_curve_trade(log: Log, trade: CurveTrade, place: LogPlace) -> Swap:
 
 
 def bounded_amount(amount: int) -> int:
-    """Return an amount that a pool of Uniswap v4 could have moved, too. Raises LogDecodingError for any other.
+    """Return the amount if it fits v4's int128. Raises LogDecodingError for any other.
 
-    No token has more, and sums of what exceeds it would exceed their columns.
+    No token has more, and sums over larger amounts would exceed their columns.
     """
     if not -AMOUNT_LIMIT <= amount < AMOUNT_LIMIT:
         raise LogDecodingError("an amount out of range")
@@ -58,7 +58,7 @@ def _amount(values: Mapping[str, Any], path: Path | None) -> int:
 
 
 def _price(values: Mapping[str, Any], price: CurvePrice | None, amount0: int, amount1: int) -> tuple[int, int]:
-    """Return smallest units of the quote token for so many of the launched token; (0, 0) where there is no price."""
+    """Return a price as two amounts in smallest units, quote and launched token; (0, 0) where there is no price."""
     if price is None:
         average = abs(amount1), abs(amount0)
         return average if min(average) >= _LEAST_AVERAGED else (0, 0)
@@ -66,7 +66,7 @@ def _price(values: Mapping[str, Any], price: CurvePrice | None, amount0: int, am
 
 
 def _root(quote: int, token: int) -> int:
-    """Return `Swap.sqrt_price`; 0, which is no price, without one of the two. Raises LogDecodingError."""
+    """Return `Swap.sqrt_price`; 0, which is no price, if either amount is 0. Raises LogDecodingError."""
     root = isqrt((quote << _SHIFT) // token) if token else 0
     if root >= _ROOT_LIMIT:
         raise LogDecodingError("a price out of range")

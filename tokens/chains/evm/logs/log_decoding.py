@@ -1,7 +1,7 @@
-"""Decoding of the filtered logs of a run of blocks to facts, equal to reading each transaction in full. Pure.
+"""Decoder from a block range's filtered logs to facts, equal to reading each transaction in full. Pure.
 
-Most transactions are decoded from the logs of `launch_topics` and `own_topics`; the hashes of the others are returned,
-to be read in full.
+Logs with `launch_topics` and `own_topics` suffice for most transactions. The decoder returns the hashes of the others,
+which must be fetched in full.
 """
 
 from collections import defaultdict
@@ -29,16 +29,16 @@ from tokens.chains.types import TransactionFacts
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DecodedLogs:
-    """The result of decoding logs. No transaction is in two of the parts; each part is in chain order.
+    """Decoded logs. No transaction is in two of the fields; each field is in chain order.
 
-    A transaction without a launch or event of interest is in none.
+    A transaction without a launch or a relevant event is in no field.
     """
 
-    # Complete from the logs. Paired tokens that are not in the registry are left to be read from a node.
+    # Complete from the logs, except for paired tokens that the registry lacks: they must be read from a node.
     transactions: tuple[TransactionFacts, ...]
-    # Hashes of transactions to read in full, because the logs show a launch only in part.
+    # Hashes of transactions to fetch in full, because the logs show a launch only in part.
     incomplete: tuple[str, ...]
-    # Of transactions without anything else. Reading them in full would fail the same way.
+    # From transactions without anything else. Fetching them in full would fail the same way.
     undecodable: tuple[UndecodableLog, ...]
 
 
@@ -60,7 +60,7 @@ def launch_topics(chain: ChainInfo) -> frozenset[str]:
 
 @cache
 def own_topics(chain: ChainInfo) -> frozenset[str]:
-    """Return the topic0 values of events that tokens and their own lockers emit, to be requested of any address."""
+    """Return the topic0 values of events that tokens and their own lockers emit, to request from any address."""
     compiled = (topic0 for topic0, source in SOURCES_BY_TOPIC.items() if source in UNREGISTERED_SOURCES)
     return frozenset((*compiled, *(topic0 for address, topic0 in chain.token_events if not address)))
 
@@ -72,13 +72,12 @@ def decode_logs(
     times: Mapping[str, int],
     senders: Mapping[str, str] = MappingProxyType({}),
 ) -> DecodedLogs:
-    """Decode the logs of a run of blocks, each transaction as `Chain.read_transaction` would.
+    """Decode a block range's logs, each transaction as `Chain.read_transaction` would.
 
-    The logs are validated, in chain order, and for each transaction complete: all that `chain.emitters` emitted with
-    `launch_topics`, and any address with `own_topics`; a filter with fewer addresses leaves more transactions
-    incomplete. `times` are Unix seconds by block hash, `senders` those of transactions by hash, as far as they are
-    known. A malformed launch of a factory is left out; a malformed event after launch is decoded later, and fails
-    there.
+    The logs are validated, in chain order, and for each transaction complete: all logs with `launch_topics` from
+    `chain.emitters`, and with `own_topics` from any address. A filter with fewer addresses leaves more transactions
+    incomplete. `times` are Unix seconds by block hash; `senders` are known senders by transaction hash. A malformed
+    factory launch is left out; a malformed event after launch is decoded later, and fails there.
     """
     by_transaction: defaultdict[str, list[Log]] = defaultdict(list)
     for log in logs:

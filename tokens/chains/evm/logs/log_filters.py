@@ -1,4 +1,4 @@
-"""Log filters of a chain: logs of the registry's contracts, those that tokens themselves emit, and those of pools."""
+"""Log filters for a chain: logs from the registry's contracts, from tokens and their lockers, and from pools."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -14,26 +14,26 @@ from tokens.chains.pool_types import PoolSelection, select_pools
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import BlockHeader
 
-# The layout of launches into v4 pools, as the registry names it; all others are into v3 pools.
+# The registry's layout name for launches into v4 pools; all other layouts launch into v3 pools.
 _V4_EVENT = "v4"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LogFilter:
-    """Logs of any of the addresses (lower case; None is all) with topics of these sets in the first two places."""
+    """Filter by emitter (lower case; None is all), first topic and second topic."""
 
     addresses: frozenset[str] | None
     topics: frozenset[str]
     # None is all, also logs with a first topic only.
     second_topics: frozenset[str] | None
-    # Bits of a bloom filter: of the addresses, the topics and the second topics, except where all match.
+    # Bloom filter bits for addresses, topics and second topics; a set that matches all logs has none.
     masks: tuple[tuple[int, ...], ...]
 
     def query(self, **blocks: str) -> dict[str, Any]:
         """Return the filter object of `eth_getLogs`, with `fromBlock` and `toBlock` in hex, or with `blockHash`."""
-        of = {} if self.addresses is None else {"address": sorted(self.addresses)}
+        emitters = {} if self.addresses is None else {"address": sorted(self.addresses)}
         second = [] if self.second_topics is None else [sorted(self.second_topics)]
-        return {**blocks, **of, "topics": [sorted(self.topics), *second]}
+        return {**blocks, **emitters, "topics": [sorted(self.topics), *second]}
 
     def matches(self, log: Log) -> bool:
         """Return whether a well-formed log matches."""
@@ -50,9 +50,9 @@ class LogFilter:
 
 
 def log_filters(chain: ChainInfo, addresses: Collection[str] | None = None) -> tuple[LogFilter, ...]:
-    """Return the filters for these contracts (None: all of the registry's), and for tokens and their lockers.
+    """Return the filters for these contracts (None: all in the registry), and for tokens and their lockers.
 
-    Without any contract the first one is omitted: nodes treat an empty list of addresses as all.
+    Without any contract the first filter is omitted: nodes treat an empty address list as all addresses.
     """
     return _log_filters(chain, None if addresses is None else frozenset(addresses))
 
@@ -60,22 +60,22 @@ def log_filters(chain: ChainInfo, addresses: Collection[str] | None = None) -> t
 @lru_cache(maxsize=64)
 def _log_filters(chain: ChainInfo, addresses: frozenset[str] | None) -> tuple[LogFilter, ...]:
     contracts = chain.emitters if addresses is None else addresses
-    of_contracts = _build(contracts, log_decoding.launch_topics(chain))
+    contract_filter = _build(contracts, log_decoding.launch_topics(chain))
     if any(not contracts.isdisjoint(pad.emitters(chain.chain_id)) for pad in chain.launchpads):
-        # The PoolManager selects no block: the launch does.
-        of_contracts = replace(of_contracts, addresses=contracts | chain.pools_of_launches)
+        # The launch selects the block, so that the PoolManager needs no bloom filter bits.
+        contract_filter = replace(contract_filter, addresses=contracts | chain.pools_of_launches)
     own = _build(None, log_decoding.own_topics(chain))
-    # What is reported beside swaps selects no block: the swap does.
+    # The swap selects the block, so that reports on swaps need no bloom filter bits.
     own = replace(own, topics=own.topics | {CONVERSION_TOPIC} | part_topics(chain))
-    return (of_contracts, own) if contracts else (own,)
+    return (contract_filter, own) if contracts else (own,)
 
 
 @lru_cache(maxsize=64)
 def pool_filters(chain: ChainInfo, pools: PoolSelection) -> tuple[LogFilter, ...]:
-    """Return the filters for logs of the selected pools, one for each kind of pool that the chain has.
+    """Return the filters for the selected pools' logs, one for each pool kind that the chain has.
 
-    Contracts that are the curve of all their tokens are always read: no topic of their logs has the token. On a chain
-    without launches into v3 pools, all v3 pools are the reference pools: any other one is foreign.
+    Contracts that are the curve of all their tokens are always read: their logs have no topic with the token. On a
+    chain without launches into v3 pools, only the reference pools count as v3 pools: all others are foreign.
     """
     filters = []
     if chain.v4_pool_manager is not None and pools.v4_pools != frozenset():
@@ -97,15 +97,15 @@ def pool_filters(chain: ChainInfo, pools: PoolSelection) -> tuple[LogFilter, ...
 
 
 def source_filter(sources: Iterable[tuple[str, str]], *, second_topics: frozenset[str] | None = None) -> LogFilter:
-    """Return the filter for events of contracts, by lower-case address and topic0."""
+    """Return the filter for contract events, by lower-case address and topic0."""
     addresses, topics = zip(*sources, strict=True)
     return _build(set(addresses), set(topics), second_topics=second_topics)
 
 
 def join_filters(filters: Sequence[LogFilter]) -> tuple[LogFilter, ...]:
-    """Return the filters of pools as few, so that nodes are called seldom; the joined one may match other pools, too.
+    """Join pool filters, so that a read needs fewer calls; the joined filter may match other pools, too.
 
-    A filter with second topics stays: joined with others it would match all pools of the PoolManager.
+    A filter with second topics stays separate: joined with others it would match all of the PoolManager's pools.
     """
     wide = [one for one in filters if one.second_topics is None]
     if len(wide) < 2:
@@ -117,7 +117,7 @@ def join_filters(filters: Sequence[LogFilter]) -> tuple[LogFilter, ...]:
 
 
 def requested_pool_filters(chain: ChainInfo, filters: Sequence[LogFilter]) -> tuple[LogFilter, ...]:
-    """Return what to request for these filters of pools without `log_filters`: also what is reported beside swaps."""
+    """Return the filters to request for pools without `log_filters`; they also match reports on swaps."""
     return (*join_filters(filters), _build(None, {CONVERSION_TOPIC} | part_topics(chain)))
 
 
@@ -127,27 +127,27 @@ def may_contain_events(chain: ChainInfo, header: BlockHeader, pools: PoolSelecti
         return None
     filters = log_filters(chain)
     if pools is not None:
-        # Of all pools, most are foreign: their swaps are in most blocks.
+        # If all pools are selected, most are foreign, and most blocks have their swaps.
         named = PoolSelection(v3_pools=pools.v3_pools or frozenset(), v4_pools=pools.v4_pools or frozenset())
         filters += pool_filters(chain, named)
     return any(logs.may_match(header.logs_bloom) for logs in filters)
 
 
 def _v4_filter(manager: str, pools: frozenset[str] | None) -> LogFilter:
-    """Return the filter for these pools of the PoolManager, and for the fees that hooks take.
+    """Return the filter for these pools in the PoolManager, and for the fees that hooks take.
 
-    Blocks are selected by swaps and liquidity: they have what hooks take, and a hook takes nothing without a swap.
+    Bloom filter bits are only for swaps and liquidity: hooks take fees only with swaps, in the same block.
     """
-    of_pools = _build({manager.lower()}, V4_POOL_TOPICS, second_topics=pools)
+    pool_filter = _build({manager.lower()}, V4_POOL_TOPICS, second_topics=pools)
     return replace(
-        of_pools,
-        topics=of_pools.topics | {HOOK_FEE_TOPIC},
+        pool_filter,
+        topics=pool_filter.topics | {HOOK_FEE_TOPIC},
         second_topics=None if pools is None else pools | {MINTED},
     )
 
 
 def _has_v3_launches(chain: ChainInfo) -> bool:
-    """Return whether launches into v3 pools are possible: trades of a launchpad go on that is no longer indexed."""
+    """Return whether launches into v3 pools are possible: trading continues if a launchpad is no longer indexed."""
     return chain.v3_factory is not None or any(each.event != _V4_EVENT for each in chain.factories.values())
 
 

@@ -1,4 +1,4 @@
-"""Places of logs in their chain, and the addresses in them. Pure."""
+"""Log positions in the chain, and addresses in logs. Pure."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -13,20 +13,20 @@ _PADDING = "0x" + "00" * 12
 
 
 class LogPlace(NamedTuple):
-    """The emitter of a log, and where it is in the chain; fields as in `Swap`, the first five in its order."""
+    """A log's emitter and position in the chain; fields as in `Swap`, the first five in its order."""
 
     emitter: str
     block_number: int
     block_time: int
     tx_hash: str
     log_index: int
-    # The sender of the transaction.
+    # The transaction's sender.
     trader: str | None
     tx_index: int
 
 
 def place_of(log: Log, index: int, *, times: Mapping[str, int], senders: Mapping[str, object]) -> LogPlace:
-    """Return the place of a log; `times` and `senders` as in `decode_pool_logs`."""
+    """Return a log's place; `times` and `senders` as in `decode_pool_logs`."""
     return LogPlace(
         checksum_text(log["address"]),
         int(log["blockNumber"], 16),
@@ -51,7 +51,7 @@ def undecodable_log(log: Log, *, launchpad: str | None, reason: str) -> Undecoda
 
 
 def sender_of(tx_hash: str, senders: Mapping[str, object]) -> str | None:
-    """Return the sender of a transaction; None where only logs were read."""
+    """Return a transaction's sender; None where only logs were read."""
     return checksum_text(parse_log_address(senders[tx_hash])) if senders else None
 
 
@@ -66,5 +66,5 @@ def address_in(topic: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def checksum_text(address: str) -> str:
-    """Return the EIP-55 form of an address."""
+    """Return an address in EIP-55 form."""
     return checksum_bytes(bytes.fromhex(address[2:]))

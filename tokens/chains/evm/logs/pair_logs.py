@@ -1,4 +1,4 @@
-"""Decoding of the logs of Uniswap v2's pairs to swaps and liquidity changes. Pure.
+"""Decoder from Uniswap v2 pair logs to swaps and liquidity changes. Pure.
 
 A pair emits its reserves right before each swap, deposit or withdrawal: UniswapV2Pair calls `_update` first.
 """
@@ -16,19 +16,19 @@ from tokens.chains.rpc.quantities import MalformedResponseError
 _PAIR = codec.load_abi("uniswap_v2")
 _SWAP, _SYNC, _MINT, _BURN = (_PAIR.event(name) for name in ("Swap", "Sync", "Mint", "Burn"))
 PAIR_TOPICS = frozenset(event.topic0 for event in (_SWAP, _SYNC, _MINT, _BURN))
-# Of a square root of a price in `Swap`, twice.
+# Twice the binary digits after the point in `Swap.sqrt_price`.
 _SHIFT = 192
 
 
 class PairReader:
-    """A reader of the logs of pairs in chain order, which keeps the last reserves of each."""
+    """Decoder for pair logs in chain order, which remembers each pair's last reserves."""
 
     def __init__(self) -> None:
-        # Pair -> transaction, and reserves of both currencies.
+        # Pair -> transaction, and reserves in both currencies.
         self._reserves: dict[str, tuple[str, int, int]] = {}
 
     def read(self, log: Log, place: LogPlace) -> Swap | LiquidityChange | None:
-        """Decode a log with `PAIR_TOPICS`; None for reserves, and where one is 0. Raises MalformedResponseError."""
+        """Decode a log with `PAIR_TOPICS`; None for reserves, or if a reserve is 0. Raises MalformedResponseError."""
         topic0 = log["topics"][0]
         try:
             if topic0 == _SYNC.topic0:
@@ -55,7 +55,7 @@ def _swap(log: Log, place: LogPlace, *, root: int) -> Swap:
 
 
 def _change(log: Log, place: LogPlace, reserve0: int, reserve1: int) -> LiquidityChange:
-    """Return a deposit or a withdrawal as liquidity of all prices: the root of the product of both reserves."""
+    """Return a deposit or a withdrawal as liquidity at all prices: a share of sqrt(reserve0 * reserve1)."""
     is_mint = log["topics"][0] == _MINT.topic0
     values = (_MINT if is_mint else _BURN).decode(log)
     liquidity = isqrt(reserve0 * reserve1) * values["amount0"] // reserve0

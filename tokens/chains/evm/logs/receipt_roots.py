@@ -1,7 +1,7 @@
-"""Root of a block's receipts, recomputed from the receipts themselves, and proof by the header's filter or root. Pure.
+"""Receipts root of a block, recomputed from its receipts, and receipt proof by the header's filter or root. Pure.
 
-Ethereum's yellow paper, section 4.3.1 and appendices B to D: a Merkle Patricia trie of RLP index -> encoded receipt,
-with EIP-2718's types, and the two further fields of the OP stack's deposits since Canyon:
+Ethereum's yellow paper, section 4.3.1 and appendices B to D: a Merkle Patricia trie with RLP index -> encoded receipt,
+with EIP-2718's types, and the two further fields that OP stack deposits have since Canyon:
 https://specs.optimism.io/protocol/deposits.html#deposit-receipt
 """
 
@@ -29,11 +29,11 @@ _Item: TypeAlias = "bytes | Sequence[_Item]"
 # A key's nibbles, and the value.
 _Entry = tuple[tuple[int, ...], bytes]
 
-# The root of a block without receipts: of an empty trie.
+# Receipts root of a block without receipts: the root of an empty trie.
 NO_RECEIPTS_ROOT = f"0x{keccak_256(bytes([0x80])).hexdigest()}"
 
 _DEPOSIT = 0x7E
-# EIP-2718: the types of transactions whose receipts have a prefix end here.
+# EIP-2718: exclusive limit for the transaction types whose receipts have a type prefix.
 _LARGEST_TYPE = 0x80
 _SHORT, _LONG = 0x80, 55
 _LIST_OFFSET = 0x40
@@ -41,18 +41,19 @@ _LIST_OFFSET = 0x40
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReceiptProof:
-    """What a header shows of a block's receipts: whether they make its bloom filter, and whether they are all."""
+    """Receipt checks against a header: whether they make its bloom filter, and whether they are proven complete."""
 
     makes_filter: bool
     is_proven: bool
 
 
 def prove_receipts(header: BlockHeader, receipts: Sequence[object], *, bloom: int, is_whole: bool) -> ReceiptProof:
-    """Return what the header shows of receipts that make the filter `bloom`; all of them are of its block.
+    """Check receipts against their block's header; `bloom` is the filter that the receipts make.
 
     A filter that is too full or empty would also fit without some logs, so that only the root decides. Some chains have
-    other bits in their filters, or constant roots. `is_whole` is whether the block's transactions were compared:
-    without receipts the root is that of an empty block, which such chains have, too. Raises MalformedResponseError.
+    other bits in their filters, or constant roots. `is_whole` means that the receipts were compared with the block's
+    transactions: an empty receipt list makes an empty block's root, which may be a chain's constant root, too. Raises
+    MalformedResponseError.
     """
     makes_filter = bloom == header.logs_bloom
     if makes_filter and bloom and not is_too_full(bloom):
@@ -63,14 +64,14 @@ def prove_receipts(header: BlockHeader, receipts: Sequence[object], *, bloom: in
 
 
 def are_in_place(receipts: Sequence[object]) -> bool:
-    """Return whether transaction indexes and log indexes count the receipts and logs of a block from 0.
+    """Return whether transaction indexes and log indexes count a block's receipts and logs from 0.
 
-    The indexes are in no proof: a node may have both right logs and wrong places.
+    No proof covers the indexes: a node may return correct logs with wrong indexes.
     """
     log_index = 0
-    for place, receipt in enumerate(receipts):
+    for tx_index, receipt in enumerate(receipts):
         fields = parse_object(receipt, of="a receipt")
-        if fields.get("transactionIndex") != hex(place):
+        if fields.get("transactionIndex") != hex(tx_index):
             return False
         for log in parse_list(fields.get("logs"), of="logs"):
             if parse_object(log, of="a log").get("logIndex") != hex(log_index):
@@ -80,9 +81,9 @@ def are_in_place(receipts: Sequence[object]) -> bool:
 
 
 def receipts_root(receipts: Sequence[object]) -> str:
-    """Return the root of all receipts of a block in their order, as 0x-prefixed hex.
+    """Return the receipts root from all of a block's receipts in their order, as 0x-prefixed hex.
 
-    Raises MalformedResponseError for a receipt without a field of its encoding.
+    Raises MalformedResponseError for a receipt that lacks a field of its encoding.
     """
     entries = [(_nibbles(_rlp(_integer(index))), _encode_receipt(receipt)) for index, receipt in enumerate(receipts)]
     return f"0x{keccak_256(_rlp(_trie(entries, 0))).hexdigest()}" if entries else NO_RECEIPTS_ROOT
@@ -146,7 +147,7 @@ def _with_length(payload: bytes, offset: int) -> bytes:
 
 
 def _trie(entries: Sequence[_Entry], depth: int) -> _Item:
-    """Return the node of these entries, whose keys are equal up to `depth`. No key of an index begins another one."""
+    """Return the trie node for entries whose keys are equal up to `depth`. No index key is another key's prefix."""
     first, value = entries[0]
     if len(entries) == 1:
         return [_path(first[depth:], is_leaf=True), value]
@@ -162,13 +163,13 @@ def _trie(entries: Sequence[_Entry], depth: int) -> _Item:
 
 
 def _reference(node: _Item) -> _Item:
-    """Return a node's place in its parent: itself if it is shorter than its hash."""
+    """Return a node's reference in its parent: the node itself if it is shorter than its hash."""
     encoded = _rlp(node)
     return node if len(encoded) < keccak_256().digest_size else keccak_256(encoded).digest()
 
 
 def _path(nibbles: tuple[int, ...], *, is_leaf: bool) -> bytes:
-    """Return nibbles with their hex-prefix: the kind of node, and whether their number is odd."""
+    """Return nibbles with their hex prefix: the node's kind, and whether the number of nibbles is odd."""
     odd = len(nibbles) % 2
     prefixed = (2 * is_leaf + odd, *(() if odd else (0,)), *nibbles)
     return bytes(high << 4 | low for high, low in zip(prefixed[::2], prefixed[1::2], strict=True))

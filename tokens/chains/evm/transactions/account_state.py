@@ -15,7 +15,7 @@ from tokens.chains.transaction_types import AccountState
 _TOKEN = codec.load_abi("token")
 _DECIMALS = _TOKEN.function("decimals")
 _BALANCE = _TOKEN.function("balanceOf")
-# The code of an account that executes that of another address, which follows (EIP-7702).
+# Code prefix of an account that executes another address's code; the address follows (EIP-7702).
 _DELEGATED = "0xef0100"
 
 
@@ -66,7 +66,7 @@ def read_decimals(rpc: RpcClient, address: str) -> int | None:
 
 
 def read_token_balances(rpc: RpcClient, token: str, accounts: Sequence[str], *, block: int) -> dict[str, int | None]:
-    """Return account -> balance of an ERC-20 as of the end of a block; None where the contract reports none.
+    """Return account -> ERC-20 balance after a block; None where the contract reports none.
 
     Raises NodeUnavailableError.
     """

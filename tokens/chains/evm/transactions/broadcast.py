@@ -1,4 +1,4 @@
-"""Broadcast of signed transactions to every node of a chain, with one result of all responses."""
+"""Broadcast of signed transactions to every node of a chain, with one result from all responses."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -18,14 +18,14 @@ def broadcast_transactions(rpc: RpcClient, raws: Sequence[bytes]) -> list[Broadc
     """Implement `Chain.broadcast`."""
     sent: list[BroadcastResult] = []
     for start in range(0, len(raws), rpc.batch_size):
-        sent += _broadcast_part(rpc, raws[start : start + rpc.batch_size])
+        sent += _broadcast_batch(rpc, raws[start : start + rpc.batch_size])
     return sent
 
 
-def _broadcast_part(rpc: RpcClient, raws: Sequence[bytes]) -> list[BroadcastResult]:
+def _broadcast_batch(rpc: RpcClient, raws: Sequence[bytes]) -> list[BroadcastResult]:
     answers = rpc.call_all([("eth_sendRawTransaction", ("0x" + raw.hex(),)) for raw in raws], broadcast=True)
     responding = [results for results in answers if results is not None]
-    return [_best(_judge(raw, results[place]) for results in responding) for place, raw in enumerate(raws)]
+    return [_best(_judge(raw, results[index]) for results in responding) for index, raw in enumerate(raws)]
 
 
 def _best(results: Iterable[BroadcastResult]) -> BroadcastResult:
@@ -35,7 +35,7 @@ def _best(results: Iterable[BroadcastResult]) -> BroadcastResult:
 def _judge(raw: bytes, result: Any) -> BroadcastResult:
     if isinstance(result, CallFailure):
         return BroadcastResult(status=classify_rejection(result), message=result.message)
-    # The hash of a transaction is that of its bytes (EIP-2718), and nodes return it.
+    # Nodes return the transaction hash, which is the hash of its bytes (EIP-2718).
     if result == "0x" + keccak_256(raw).hexdigest():
         return BroadcastResult(status=BroadcastStatus.ACCEPTED, message="")
     return BroadcastResult(status=BroadcastStatus.UNKNOWN, message="the node returned another hash")

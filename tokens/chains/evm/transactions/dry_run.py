@@ -10,7 +10,7 @@ from tokens.chains.rpc.quantities import parse_data, parse_quantity
 from tokens.chains.rpc.responses import CallFailure, RejectionKind, accept_executions, is_hex
 from tokens.chains.transaction_types import ContractCall, Simulation
 
-# Maximum gas of one transaction (EIP-7825). A deployment takes 4 to 6 million; without a limit, an endless call would
+# Maximum gas per transaction (EIP-7825). A deployment takes 4 to 6 million; without a limit, an endless call would
 # keep the node busy.
 MAX_GAS = 2**24
 
@@ -28,17 +28,17 @@ def simulate_call(rpc: RpcClient, call: ContractCall, *, sender: str) -> Simulat
 
     # Without a block some nodes estimate on top of pending transactions, a different state than the call's.
     calls = [("eth_call", (transaction, "latest")), ("eth_estimateGas", (transaction, "latest"))]
-    found = rpc.query(calls, parse=parse)
-    if isinstance(found, Simulation):
-        return found
-    raise found
+    outcome = rpc.query(calls, parse=parse)
+    if isinstance(outcome, Simulation):
+        return outcome
+    raise outcome
 
 
 def explain_revert(rpc: RpcClient, call: ContractCall, *, sender: str, block: int, gas: int) -> str:
     """Implement `Chain.explain_revert`."""
     transaction = _transaction(call, sender=sender, gas=gas)
-    # The state before the block is the transaction's own, except for earlier transactions of its block; the block's own
-    # state includes these.
+    # The transaction ran on the state before its block, changed by earlier transactions in the block. The state after
+    # the block includes their changes.
     for number in (block - 1, block):
         try:
             replay = ("eth_call", (transaction, hex(number)))

@@ -1,8 +1,8 @@
-"""Gas prices of a chain, from all of its nodes and its recent blocks, so that no single node decides what is paid.
+"""Gas prices from all nodes and recent blocks of a chain, so that no single node decides the price that is paid.
 
-A base fee that is too high costs nothing, because the chain charges its own. The tip is paid as offered. So each node
-has one vote, the lower of its suggestion and of what recent blocks paid by its report. The lower median counts, and is
-capped. A replacement of a stuck transaction may pay the upper one: with two nodes, a lie may have been too low.
+Too high a base fee costs nothing, because the chain charges its own. The tip is paid as offered. So each node has one
+vote: its suggestion, or the tip that it reports for recent blocks if this is lower. The lower median counts, and is
+capped. A replacement for a stuck transaction may pay the upper median: with two nodes, a lie may have been too low.
 """
 
 import logging
@@ -26,19 +26,19 @@ logger = logging.getLogger(__name__)
 
 # No chain's base fee grows by more than an eighth from one block to the next (EIP-1559).
 _GROWTH = 8
-# Blocks whose tips are read, and the percentile of the gas of each, sorted by tip.
+# Number of blocks whose tips are read, and the percentile of each block's gas, sorted by tip.
 _BLOCKS = 10
 _PERCENTILE = 50
-# The highest tip is this many times the base fee; a tenth of the cap is always allowed, as on chains without base fee.
+# The highest tip is this many times the base fee. A tenth of the cap is always allowed, for chains without base fee.
 _BASE_FEES = 10
-# A suggestion is far above the others from this multiple on, and from this part of the cap on.
+# A suggestion is far above the others if it exceeds both _FAR_ABOVE times the tip and the cap divided by _NOTEWORTHY.
 _FAR_ABOVE = 10
 _NOTEWORTHY = 100
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _NodePrices:
-    """The gas prices that one node reports, in wei; `paid_tip` is the tip of recent blocks, None where unknown."""
+    """Gas prices that one node reports, in wei; `paid_tip` is the tip in recent blocks, None where unknown."""
 
     number: int
     base_fee: int
@@ -59,32 +59,32 @@ def read_fees(rpc: RpcClient, *, tip_cap: int) -> FeeQuote:
         ("eth_maxPriorityFeePerGas", ()),
         ("eth_feeHistory", (hex(_BLOCKS), "latest", [_PERCENTILE])),
     ]
-    found = []
+    node_prices = []
     numbers = rpc.places or range(1, len(rpc.urls) + 1)
     # Like a broadcast: with a short timeout for each node, and to slow nodes if no other one responds.
     for number, results in zip(numbers, rpc.call_all(calls, broadcast=True), strict=True):
         if results is None:
             continue
         try:
-            found.append(_read_prices(number, results))
+            node_prices.append(_read_prices(number, results))
         except (RetryableError, PermanentError) as error:
             logger.warning("chain %s, node %s: no gas prices: %s", rpc.chain_id, number, error)
-    if not found:
-        found = [rpc.query(calls, parse=lambda results: _read_prices(1, results))]
-    return _quote(found, tip_cap=tip_cap)
+    if not node_prices:
+        node_prices = [rpc.query(calls, parse=lambda results: _read_prices(1, results))]
+    return _quote(node_prices, tip_cap=tip_cap)
 
 
-def _quote(found: Sequence[_NodePrices], *, tip_cap: int) -> FeeQuote:
-    # The higher one of two: too low a base fee would leave transactions stuck.
-    base_fee = sorted(prices.base_fee for prices in found)[len(found) // 2]
-    votes = sorted(prices.tip for prices in found)
+def _quote(node_prices: Sequence[_NodePrices], *, tip_cap: int) -> FeeQuote:
+    # The upper median: too low a base fee would leave transactions stuck.
+    base_fee = sorted(prices.base_fee for prices in node_prices)[len(node_prices) // 2]
+    votes = sorted(prices.tip for prices in node_prices)
     tip, disputed = _lower_median(votes), votes[len(votes) // 2]
     limit = min(tip_cap, max(tip_cap // 10, _BASE_FEES * base_fee))
     least = max(_FAR_ABOVE * tip, tip_cap // _NOTEWORTHY)
-    # A single node is compared with its own report of recent blocks only.
+    # A single node's suggestion is only compared with the recent blocks that it reports.
     alarms = [
         f"node {prices.number} suggests far more than the other nodes or recent blocks"
-        for prices in found
+        for prices in node_prices
         if prices.suggested_tip > least
     ]
     if tip > limit:
@@ -98,7 +98,7 @@ def _quote(found: Sequence[_NodePrices], *, tip_cap: int) -> FeeQuote:
 
 
 def _lower_median(values: Sequence[int]) -> int:
-    """Return the middle value, of an even number the lower one: one of two nodes can't raise it."""
+    """Return the middle value, or the lower of two middle values: with two nodes, one can't raise it."""
     return sorted(values)[(len(values) - 1) // 2]
 
 
@@ -120,28 +120,28 @@ def _read_prices(number: int, results: list[Any]) -> _NodePrices:
 
 
 def _read_paid_tip(history: object, base_fee: int) -> int | None:
-    """Return the lower median of the tips paid in recent blocks; None where the node reports none, or nonsense.
+    """Return the lower median tip in recent blocks; None where the node reports none, or nonsense.
 
-    Blocks without a paid tip are left out: they are empty, or hold only transactions of the chain itself.
+    Blocks without a paid tip are left out: they are empty, or have only the chain's own transactions.
     """
     try:
-        told = parse_object(history, of="a fee history")
-        rewards = [parse_list(entry, of="a block") for entry in parse_list(told.get("reward"), of="rewards")]
-        base_fees = [parse_quantity(entry) for entry in parse_list(told.get("baseFeePerGas"), of="base fees")]
+        fields = parse_object(history, of="a fee history")
+        rewards = [parse_list(entry, of="a block") for entry in parse_list(fields.get("reward"), of="rewards")]
+        base_fees = [parse_quantity(entry) for entry in parse_list(fields.get("baseFeePerGas"), of="base fees")]
         tips = [parse_quantity(*entry) for entry in rewards if len(entry) == 1]
     except MalformedResponseError:
         return None
-    # One value of each block, and one base fee more than blocks: that of the next one.
+    # One tip per block, and one more base fee than blocks: the next block's base fee.
     whole = 0 < len(tips) == len(rewards) <= _BLOCKS and len(base_fees) == len(rewards) + 1
     steps = zip(base_fees, base_fees[1:], strict=False)
     if not whole or any(after > before + max(1, -(-before // _GROWTH)) for before, after in steps):
         return None
     # The history may be a block older or newer than the block that was read.
-    if not any(_is_near(base_fee, known) for known in base_fees[-3:]):
+    if not any(_is_near(base_fee, reported) for reported in base_fees[-3:]):
         return None
     paid = [tip for tip in tips if tip]
     return _lower_median(paid) if paid else None
 
 
-def _is_near(base_fee: int, known: int) -> bool:
-    return abs(base_fee - known) <= max(1, max(base_fee, known) // _GROWTH + 1)
+def _is_near(base_fee: int, reported: int) -> bool:
+    return abs(base_fee - reported) <= max(1, max(base_fee, reported) // _GROWTH + 1)

@@ -39,5 +39,5 @@ def read_keystore(path: Path) -> Keystore:
 
 
 def _lower_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build a JSON object with lower-case keys: old files of geth have `Crypto`."""
+    """Build a JSON object with lower-case keys: old geth files have `Crypto`."""
     return {key.lower(): value for key, value in pairs}

@@ -1,7 +1,7 @@
-"""Classification of a node's rejection of a signed transaction. Pure.
+"""Classification of node rejections for signed transactions. Pure.
 
-By the text, because nodes use one code for most: texts of geth and its forks (op-geth, bsc, nitro), erigon, reth,
-nethermind, besu, monad and anvil, which providers pass on. The tests list them.
+The message decides, because nodes use one error code for most rejections. Messages are from geth and its forks
+(op-geth, bsc, nitro), erigon, reth, nethermind, besu, monad and anvil; providers pass them on. The tests list them.
 """
 
 import re
@@ -10,18 +10,18 @@ from tokens.chains.rpc.responses import CallFailure, RejectionKind
 from tokens.chains.transaction_types import BroadcastStatus
 
 _REFUSED = (
-    # Its form, and its signature.
+    # Encoding and signature.
     r"failed to decode|rlp: |rlp decod|rlp is too long|rlp_too_long|typed transaction too short|empty transaction data",
     r"(?:unsupported|invalid) (?:transaction|tx) type|(?:transaction|tx) type (?:is )?not supported",
     r"invalid sender|failed ?to ?(?:recover|resolve) ?sender|invalid (?:transaction )?signature|signature is invalid",
     r"invalid transaction v, r, s|replay.protected",
     r"(?:wrong|invalid|incorrect|mismatch\w*).{0,12}chain.?id",
     r"chain.?id.{0,12}(?:mismatch|not supported|required|invalid|does not match)",
-    # Its gas, and its size.
+    # Gas and size.
     r"intrinsic ?gas|floor data gas|gas ?uint(?:64)? ?overflow",
     r"exceeds (?:the )?block gas limit|block gas limit exceeded|gas ?limit ?(?:is )?(?:too high|exceeded)",
     r"oversized data|transaction size|init ?code",
-    # Fees and a nonce that no chain takes.
+    # Fees and a nonce that no chain accepts.
     r"priority fee per gas (?:is )?(?:higher than|exceeds)|tip (?:is )?(?:higher|above)|nonce has max value",
 )
 # In this order, because some texts contain others. Compiled on first use: few processes broadcast, and it takes longer
@@ -47,7 +47,7 @@ _WORDS = tuple(
                 r"another transaction with same nonce|an existing transaction had higher priority",
             ),
         ),
-        # Before fees that are too low: the texts of some of these contain theirs.
+        # Before fees that are too low: some rejections contain the texts below.
         (BroadcastStatus.REJECTED, _REFUSED),
         (
             BroadcastStatus.FEE_TOO_LOW,
@@ -61,10 +61,10 @@ _WORDS = tuple(
 
 
 def classify_rejection(refusal: CallFailure) -> BroadcastStatus:
-    """Return what a node's rejection implies about the transaction; UNANSWERED where it implies nothing.
+    """Return the transaction's status that a node's rejection implies; UNKNOWN where it implies nothing.
 
-    Limits of the node itself (a full pool, a rate limit, a fee cap) imply nothing: another node, or the same one later,
-    may accept the transaction.
+    The node's own limits (a full pool, a rate limit, a fee cap) imply nothing: another node, or the same one later, may
+    accept the transaction.
     """
     if refusal.kind is RejectionKind.SENDER:
         return BroadcastStatus.INSUFFICIENT_FUNDS

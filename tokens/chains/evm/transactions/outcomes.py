@@ -29,20 +29,20 @@ def read_outcomes(rpc: RpcClient, tx_hashes: Sequence[str]) -> dict[str, Transac
 
 def find_outcomes(rpc: RpcClient, tx_hashes: Sequence[str]) -> dict[str, TransactionOutcome]:
     """Implement `Chain.find_outcomes`."""
-    found: dict[str, TransactionOutcome] = {}
+    outcome_by_hash: dict[str, TransactionOutcome] = {}
     for start in range(0, len(tx_hashes), rpc.batch_size):
-        part = tx_hashes[start : start + rpc.batch_size]
-        answers = rpc.call_all([_receipt_call(tx_hash) for tx_hash in part])
+        batch = tx_hashes[start : start + rpc.batch_size]
+        answers = rpc.call_all([_receipt_call(tx_hash) for tx_hash in batch])
         results = [receipts for receipts in answers if receipts is not None]
         if not results:
             raise NodeUnavailableError(f"chain {rpc.chain_id} is out of reach (no node answered)")
         for receipts in results:
-            # Where two nodes report different blocks, the setting's first one counts.
-            found = dict(_whole(part, receipts)) | found
-    return found
+            # Where two nodes report different blocks, the node that the setting lists first counts.
+            outcome_by_hash = dict(_valid_outcomes(batch, receipts)) | outcome_by_hash
+    return outcome_by_hash
 
 
-def _whole(tx_hashes: Sequence[str], receipts: Sequence[Any]) -> Iterator[tuple[str, TransactionOutcome]]:
+def _valid_outcomes(tx_hashes: Sequence[str], receipts: Sequence[Any]) -> Iterator[tuple[str, TransactionOutcome]]:
     for tx_hash, receipt in zip(tx_hashes, receipts, strict=True):
         try:
             yield tx_hash, _outcome(tx_hash, receipt)
@@ -52,16 +52,16 @@ def _whole(tx_hashes: Sequence[str], receipts: Sequence[Any]) -> Iterator[tuple[
 
 
 def _outcome(tx_hash: str, receipt: object) -> TransactionOutcome:
-    told = parse_object(receipt, of="a receipt")
-    if parse_hash(told.get("transactionHash")) != tx_hash:
+    fields = parse_object(receipt, of="a receipt")
+    if parse_hash(fields.get("transactionHash")) != tx_hash:
         raise MalformedResponseError("a receipt of another transaction")
     return TransactionOutcome(
         tx_hash=tx_hash,
-        succeeded=parse_quantity(told.get("status"), below=2) == 1,
-        block_number=parse_block_number(told.get("blockNumber")),
-        block_hash=parse_hash(told.get("blockHash")),
-        gas_used=parse_quantity(told.get("gasUsed"), below=GAS_LIMIT),
-        gas_price=parse_quantity(told.get("effectiveGasPrice"), below=GAS_PRICE_LIMIT),
+        succeeded=parse_quantity(fields.get("status"), below=2) == 1,
+        block_number=parse_block_number(fields.get("blockNumber")),
+        block_hash=parse_hash(fields.get("blockHash")),
+        gas_used=parse_quantity(fields.get("gasUsed"), below=GAS_LIMIT),
+        gas_price=parse_quantity(fields.get("effectiveGasPrice"), below=GAS_PRICE_LIMIT),
     )
 
 

@@ -1,6 +1,6 @@
-"""Signing of EIP-1559 transactions: with keys in this process, or by a remote signer over HTTP.
+"""EIP-1559 transaction signing: with keys in this process, or by a remote signer over HTTP.
 
-Imported only by processes that sign: eth-account takes about a second to import. No error's text holds a key or a
+Only processes that sign may import this: eth-account takes about a second to import. No error's text has a key or a
 signer's URL.
 """
 
@@ -26,7 +26,7 @@ from tokens.chains.rpc.responses import CallFailure, parse_response
 _METHOD = "eth_signTransaction"
 # Since EIP-2, nodes reject a signature whose `s` is above half the order of secp256k1.
 _HIGHEST_S = 0x7FFFFFFF_FFFFFFFF_FFFFFFFF_FFFFFFFF_5D576E73_57A4501D_DFE92F46_681B20A0
-# Characters of a signer's message that are quoted.
+# Maximum number of characters quoted from a signer's message.
 _LONGEST_QUOTE = 200
 
 
@@ -53,7 +53,7 @@ class RawTransaction:
 
 
 class Signer(Protocol):
-    """The holder of the key of one address, which is EIP-55."""
+    """Holder of the key for one address, which is EIP-55."""
 
     @property
     def address(self) -> str:
@@ -68,7 +68,7 @@ class Signer(Protocol):
 
 
 class LocalSigner:
-    """A private key of 32 bytes, in the memory of this process."""
+    """A 32-byte private key in this process's memory."""
 
     def __init__(self, private_key: bytes) -> None:
         self._account = Account.from_key(private_key)
@@ -80,9 +80,9 @@ class LocalSigner:
 
 
 class RemoteSigner:
-    """A key of an HTTP signer that implements `eth_signTransaction` as web3signer does, or as geth.
+    """A key in an HTTP signer that implements `eth_signTransaction` like web3signer or geth.
 
-    Source: web3signer's documentation of its eth1 mode, and geth's `SignTransactionResult`.
+    Source: web3signer's eth1 mode documentation, and geth's `SignTransactionResult`.
     """
 
     def __init__(self, url: str, *, address: str, timeout: float) -> None:
@@ -107,11 +107,11 @@ class RemoteSigner:
 
 
 def open_keystore(keystore: Keystore, *, password: str) -> LocalSigner:
-    """Return the signer of a key file. Takes seconds, by design of the format. Raises SignerRejectedError."""
+    """Return the signer for a key file. This takes seconds by the format's design. Raises SignerRejectedError."""
     try:
         signer = LocalSigner(Account.decrypt(keystore.content, password))
     except Exception:
-        # Malformed content raises errors of any class. `from None`: the cause of a wrong password must not be logged.
+        # Malformed content may raise any error. `from None`: the cause of a wrong password must not be logged.
         raise SignerRejectedError(f"the keystore of {keystore.address} does not open with the password") from None
     if signer.address != keystore.address:
         raise SignerRejectedError(f"the keystore of {keystore.address} holds the key of another address")
@@ -147,7 +147,7 @@ def _parameters(tx: UnsignedTransaction, *, address: str) -> dict[str, str]:
 
 
 def _quote(words: str) -> str:
-    """Return the signer's message in one short line, without URLs of its upstreams."""
+    """Return the signer's message in one short line, without upstream URLs."""
     return re.sub(r"\S+://\S+", "...", " ".join(words.split()))[:_LONGEST_QUOTE]
 
 
@@ -160,17 +160,17 @@ def _read_raw(result: object) -> bytes:
 
 
 def _check(raw: bytes, tx: UnsignedTransaction, *, address: str) -> None:
-    """Raise SignerRejectedError unless these are this very transaction's bytes with a signature of the address."""
+    """Raise SignerRejectedError unless these bytes are this very transaction, signed by the address."""
     # The decoder rejects every encoding but the shortest.
     try:
-        found = TypedTransaction.from_bytes(HexBytes(raw))
-        same = found.hash() == TypedTransaction.from_dict(_fields(tx)).hash()
+        signed = TypedTransaction.from_bytes(HexBytes(raw))
+        same = signed.hash() == TypedTransaction.from_dict(_fields(tx)).hash()
     except (RLPException, TypeError, ValueError):
         same = False
     if not same:
         raise SignerRejectedError("the signer signed something else than requested")
     try:
-        ours = found.vrs()[2] <= _HIGHEST_S and Account.recover_transaction(raw) == address
+        ours = signed.vrs()[2] <= _HIGHEST_S and Account.recover_transaction(raw) == address
     except (BadSignature, ValueError):
         ours = False
     if not ours:

@@ -1,4 +1,4 @@
-"""Transactions read in full: each with its receipt and its block, many in few requests."""
+"""Reader for full transactions: each with its receipt and its block, many in few requests."""
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
@@ -32,7 +32,7 @@ from tokens.chains.types import StateAtBlock, TransactionFacts
 
 logger = logging.getLogger(__name__)
 
-# The newest block, as the parameter of a call.
+# Call parameter for the newest block.
 _NEWEST = "latest"
 
 
@@ -49,7 +49,7 @@ class _Mined:
 
 
 def read_transaction(rpc: RpcClient, chain: ChainInfo, tx_hash: str, *, with_state: bool = False) -> TransactionFacts:
-    """Read one transaction; `with_state` adds the current state of the tokens that it launched."""
+    """Read one transaction; `with_state` adds the launched tokens' current state."""
     (mined,) = _read_in_full(rpc, chain, [tx_hash], with_newest=with_state)
     (facts,) = complete_launches(rpc, chain, [decode_mined(mined.transaction)])
     if facts.is_empty:
@@ -60,7 +60,7 @@ def read_transaction(rpc: RpcClient, chain: ChainInfo, tx_hash: str, *, with_sta
 
 
 def read_undecoded(rpc: RpcClient, chain: ChainInfo, tx_hash: str) -> MinedTransaction:
-    """Return one transaction with all of its logs. Raises TransactionNotFoundError, NodeUnavailableError."""
+    """Return one transaction with all its logs. Raises TransactionNotFoundError, NodeUnavailableError."""
     (mined,) = _read_in_full(rpc, chain, [tx_hash])
     return mined.transaction
 
@@ -68,11 +68,10 @@ def read_undecoded(rpc: RpcClient, chain: ChainInfo, tx_hash: str) -> MinedTrans
 def read_in_blocks(
     rpc: RpcClient, chain: ChainInfo, numbers: Mapping[str, int], *, times: Mapping[str, int]
 ) -> list[MinedTransaction]:
-    """Return transactions with all of their logs, in order, by their hashes and the numbers of their blocks.
+    """Return transactions with all their logs, in order; `numbers` are their block numbers by transaction hash.
 
     One request, unless it has more calls than a batch may have; another one after a reorg. `times` are Unix seconds by
-    block hash: of these blocks they count, and not what the node returns. Raises TransactionNotFoundError,
-    NodeUnavailableError.
+    block hash, which replace the node's times. Raises TransactionNotFoundError, NodeUnavailableError.
     """
     blocks = [hex(number) for number in numbers.values()]
     return [mined.transaction for mined in _read_in_full(rpc, chain, list(numbers), blocks=blocks, times=times)]
@@ -105,12 +104,12 @@ def _read_in_full(
     with_newest: bool = False,
     times: Mapping[str, int] = MappingProxyType({}),
 ) -> list[_Mined]:
-    """Read transactions with receipts and blocks, and verify that each three agree on the block.
+    """Read transactions with receipts and blocks, and verify that all three agree on the block.
 
     No single response is trusted: one URL may serve several nodes, on different forks or lagging, and a node may have
-    pruned what another one has. `blocks` are those that are known to have the transactions, as hex.
+    pruned data that another node has. `blocks` are hex numbers of blocks that are known to have the transactions.
     """
-    read = partial(_read_agreeing, chain=chain, tx_hashes=tx_hashes, known=blocks, with_newest=with_newest, times=times)
+    read = partial(_read_agreeing, chain=chain, tx_hashes=tx_hashes, hint=blocks, with_newest=with_newest, times=times)
     return rpc.read_consistently(read, after=(TransactionNotFoundError, InconsistentResponseError))
 
 
@@ -119,14 +118,14 @@ def _read_agreeing(
     *,
     chain: ChainInfo,
     tx_hashes: Sequence[str],
-    known: Sequence[str],
+    hint: Sequence[str],
     with_newest: bool,
     times: Mapping[str, int],
 ) -> list[_Mined]:
     calls: list[Call] = []
     for tx_hash in tx_hashes:
         calls += [("eth_getTransactionByHash", (tx_hash,)), ("eth_getTransactionReceipt", (tx_hash,))]
-    distinct = list(dict.fromkeys(known))
+    distinct = list(dict.fromkeys(hint))
     results = rpc.batch([*calls, *map(_block_call, distinct)], parse=_accept_possible)
     blocks = dict(zip(distinct, results[len(calls) :], strict=True))
     transactions, receipts = results[: len(calls) : 2], results[1 : len(calls) : 2]
@@ -134,7 +133,7 @@ def _read_agreeing(
         if receipt is None or transaction is None or transaction.get("blockHash") is None:
             raise TransactionNotFoundError(f"chain {chain.chain_id} has no such transaction, or has not mined it")
     numbers = [receipt.get("blockNumber") for receipt in receipts]
-    blocks |= _read_blocks(rpc, chain, [*numbers, _NEWEST] if with_newest else numbers, known=blocks)
+    blocks |= _read_blocks(rpc, chain, [*numbers, _NEWEST] if with_newest else numbers, read=blocks)
     mined = []
     for tx_hash, transaction, receipt in zip(tx_hashes, transactions, receipts, strict=True):
         block = blocks[receipt["blockNumber"]]
@@ -157,11 +156,11 @@ def _block_call(number: str) -> Call:
     return "eth_getBlockByNumber", (number, False)
 
 
-def _read_blocks(rpc: RpcClient, chain: ChainInfo, numbers: Sequence[Any], *, known: Collection[str]) -> dict[str, Any]:
-    """Return blocks by number, both as JSON-RPC values, but the known ones; each is requested once."""
+def _read_blocks(rpc: RpcClient, chain: ChainInfo, numbers: Sequence[Any], *, read: Collection[str]) -> dict[str, Any]:
+    """Return number -> block, both as JSON-RPC values, without those already `read`; request each block once."""
     if not all(isinstance(number, str) for number in numbers):
         raise InconsistentResponseError(f"chain {chain.chain_id}: an incomplete response (a receipt without a block)")
-    distinct = [number for number in dict.fromkeys(numbers) if number not in known]
+    distinct = [number for number in dict.fromkeys(numbers) if number not in read]
     blocks = rpc.batch(list(map(_block_call, distinct)), parse=_accept_possible)
     return dict(zip(distinct, blocks, strict=True))
 
@@ -178,7 +177,7 @@ def _accept_possible(results: list[Any]) -> list[Any]:
 
 
 def _validate_numbers(answer: dict[str, Any]) -> None:
-    """Raise MalformedResponseError for a number or time that no block has. Missing ones are the decoders' matter."""
+    """Raise MalformedResponseError for a number or time that no block has. Decoders handle missing ones."""
     number = answer.get("number") or answer.get("blockNumber")
     if number is not None:
         block = parse_block_number(number)
