@@ -1,4 +1,4 @@
-"""Addresses, pools and transaction ids of EVM chains (hex) and of Solana (base58): parsing and checksums.
+"""Parsers and checksums for addresses, pools and transaction ids on EVM chains (hex) and Solana (base58).
 
 The parsers return the stored form, or raise ValueError with the rule in words ("must be ...").
 """
@@ -24,10 +24,10 @@ _SOLANA_ADDRESS = f"{_BASE58_DIGIT}{{32,44}}"
 _SOLANA_SIGNATURE = f"{_BASE58_DIGIT}{{64,88}}"
 
 _EVM_BYTES, _HASH_BYTES = 20, 32
-# Of the native coin in v4 pools; elsewhere of no account.
+# The native coin's address in v4 pools; elsewhere no account has it.
 ZERO_ADDRESS = "0x" + "00" * 20
 
-# JSON Schemas of what the parsers below accept.
+# JSON Schemas for the texts that the parsers below accept.
 ADDRESS_SHAPE: dict[str, Any] = {"type": "string", "pattern": f"^{HEX_ADDRESS}$"}
 ADDRESS_OR_MINT_SHAPE: dict[str, Any] = {
     "type": "string",
@@ -49,7 +49,7 @@ POOL_RULE = (
 TRANSACTION_HASH_RULE = "must be a transaction hash, 0x followed by 64 hex digits"
 TRANSACTION_RULE = f"{TRANSACTION_HASH_RULE}, or a base58 signature of 64 bytes"
 
-# EIP-55: a letter is a capital where the keccak-256 of the lower-case digits has 8 or more at its place. In ASCII one
+# EIP-55: a letter is a capital where the lower-case digits' keccak-256 has 8 or more at the same index. In ASCII one
 # bit, 0x20, distinguishes the cases, so that all 40 digits are converted at once.
 _CASE_BIT = 0x20
 _CAPITAL = bytes(_CASE_BIT if chr(byte) in "89abcdef" else 0 for byte in range(256))
@@ -61,7 +61,7 @@ _MAX_BASE58_DIGITS = 2_048
 
 
 def address_key(address: str) -> str:
-    """Return the form in which spellings of one address are equal: hex in lower case, base58 unchanged."""
+    """Return the form in which all spellings for one address are equal: hex in lower case, base58 unchanged."""
     return address.lower() if address.startswith("0x") else address
 
 
@@ -86,12 +86,12 @@ def checksum_bytes(raw: bytes) -> str:
 
 
 def format_address(raw: bytes) -> str:
-    """Return the stored form of an address in bytes: 20 of an EVM chain, 32 of Solana."""
+    """Return an address in its stored form, from 20 bytes for an EVM chain or 32 bytes for Solana."""
     return checksum_bytes(raw) if len(raw) == _EVM_BYTES else str(Pubkey(raw))
 
 
 def format_transaction(raw: bytes) -> str:
-    """Return the stored form of a transaction's hash of 32 bytes, or of a signature of Solana of 64."""
+    """Return a transaction id in its stored form, from a 32-byte EVM hash or a 64-byte Solana signature."""
     return f"0x{raw.hex()}" if len(raw) == _HASH_BYTES else str(Signature(raw))
 
 
@@ -110,7 +110,7 @@ def parse_address(text: str, *, allow_mint: bool = False, mint_rule: str = ADDRE
 
 
 def parse_pool_address(text: str) -> str:
-    """Parse a pool: 20 bytes to EIP-55, a v4 pool id of 32 bytes to lower case, a base58 pool of Solana unchanged.
+    """Parse a pool: 20 bytes to EIP-55, a 32-byte v4 pool id to lower case, a base58 Solana pool unchanged.
 
     Raises ValueError.
     """
@@ -136,7 +136,7 @@ def parse_transaction_hash(text: str, *, allow_signature: bool = False) -> str:
 
 
 def is_solana_address(text: str) -> bool:
-    """Return whether the text is base58 of exactly 32 bytes: a mint, wallet, pool or program of Solana."""
+    """Return whether the text is base58 for exactly 32 bytes: a Solana mint, wallet, pool or program."""
     try:
         Pubkey.from_string(text)
     except ValueError:
@@ -145,7 +145,7 @@ def is_solana_address(text: str) -> bool:
 
 
 def is_solana_signature(text: str) -> bool:
-    """Return whether the text is base58 of exactly 64 bytes: the signature that identifies a Solana transaction."""
+    """Return whether the text is base58 for exactly 64 bytes: the signature that identifies a Solana transaction."""
     try:
         Signature.from_string(text)
     except ValueError:
@@ -154,13 +154,13 @@ def is_solana_signature(text: str) -> bool:
 
 
 def is_base58(text: str) -> bool:
-    """Return whether the text is base58 of any number of bytes."""
+    """Return whether the text is base58 for any number of bytes."""
     return _BASE58.fullmatch(text) is not None
 
 
 @lru_cache(maxsize=1_024)
 def decode_base58(text: str) -> bytes:
-    """Decode base58 of up to 2,048 digits; solders parses keys and signatures. Raises ValueError."""
+    """Decode base58 with up to 2,048 digits; solders parses keys and signatures. Raises ValueError."""
     if len(text) > _MAX_BASE58_DIGITS:
         raise ValueError(f"base58 of more than {_MAX_BASE58_DIGITS} characters")
     if not is_base58(text):

@@ -1,11 +1,11 @@
-"""Errors of the chain library in two families: retryable failures of nodes and signers, and permanent facts."""
+"""Chain library errors in two families: retryable node or signer failures, and permanent facts."""
 
 from config.http.errors import PermanentError, RetryableError
 from tokens.chains.pool_types import UndecodableLog
 
 
 class NodeUnavailableError(RetryableError):
-    """No node of the chain returned a usable response."""
+    """No node for the chain returned a usable response."""
 
 
 class InconsistentResponseError(NodeUnavailableError):
@@ -38,7 +38,7 @@ class LaunchNotFoundError(PermanentError):
 
 
 class LogDecodingError(PermanentError):
-    """A log of a registered contract that does not match the layout of its event; `log` is its place, if known."""
+    """A registered contract's log that does not match its event's layout; `log` is its position, if known."""
 
     def __init__(self, reason: str, *, log: UndecodableLog | None = None) -> None:
         super().__init__(reason)
@@ -54,7 +54,7 @@ class ProgramAccountError(FeesUnavailableError):
 
 
 class LaunchOptionUnavailableError(PermanentError):
-    """The chain has no contract for a launch option; `field` is the path of the option in the launch request."""
+    """The chain has no contract for a launch option; `field` is the option's path in the launch request."""
 
     def __init__(self, field: str, text: str) -> None:
         super().__init__(text)
@@ -62,7 +62,7 @@ class LaunchOptionUnavailableError(PermanentError):
 
 
 class UnknownContractError(FeesUnavailableError):
-    """The registry lacks a contract of the chain that the call needs; `key` is its name in the registry."""
+    """The registry lacks a contract that the call needs on this chain; `key` is its name in the registry."""
 
     def __init__(self, key: str) -> None:
         super().__init__(f"the registry has no {key} of the chain")
@@ -70,7 +70,7 @@ class UnknownContractError(FeesUnavailableError):
 
 
 class SignerUnavailableError(RetryableError):
-    """The signer of a wallet did not respond, or requested a later retry."""
+    """A wallet's signer did not respond, or requested a later retry."""
 
 
 class SignerRejectedError(PermanentError):
@@ -78,4 +78,4 @@ class SignerRejectedError(PermanentError):
 
 
 class BlockNotCanonicalError(RetryableError):
-    """The chain has another block, or none, at the number of a block read before: a reorg, or a node that lags."""
+    """The chain has another block, or none, at the number where a block was read before: a reorg, or a lagging node."""

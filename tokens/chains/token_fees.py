@@ -1,6 +1,6 @@
-"""Uncollected fees of a token per recipient, and the division of fees as lockers compute it. Pure.
+"""Uncollected token fees per recipient, and fee division as lockers compute it. Pure.
 
-Fees pass two layers: those accrued in the pool, and those that the locker has harvested for a later claim.
+Fees pass two layers: they accrue in the pool, and then the locker harvests them for a later claim.
 """
 
 from collections.abc import Sequence
@@ -10,13 +10,13 @@ from typing import Literal
 # Lockers and hooks count shares in bps.
 ALL_BPS = 10_000
 
-# Swaps of a collection, for recipients of one currency only: none, simulated by a node, or of unknown outcome.
+# Swaps within a collection, for recipients that take one currency only: none, simulated by a node, or unknown.
 Conversion = Literal["none", "simulated", "unknown"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FeeAmount:
-    """Fees in one currency (the address of an ERC-20), in its smallest unit."""
+    """Fees in one currency (an ERC-20 address), in its smallest unit."""
 
     currency: str
     decimals: int
@@ -25,7 +25,7 @@ class FeeAmount:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UncollectedFees:
-    """Fees that a pool owes to a position, in the order of the pool's two currencies.
+    """Fees that a pool owes to a position, in pool currency order.
 
     `team_percent` is the whole percentage that the locker gives to the launchpad's team, rounded down in each currency;
     None where the locker does not report it.
@@ -49,9 +49,9 @@ class Currency:
 class FeeShare:
     """One recipient's uncollected fees, in the smallest units of the pool's currencies and in their order.
 
-    `harvested` has left the pool and awaits a claim. In v4 one balance holds what all tokens stored for its owner in
-    that currency. `pending` is what a collection would pay now; None is unknown. `recipient` is None where no contract
-    reports the recipient.
+    `harvested` has left the pool and awaits a claim. In v4 one balance holds the fees from all tokens for its owner in
+    that currency. `pending` is the payout if fees were collected now; None is unknown. `recipient` is None where no
+    contract reports the recipient.
     """
 
     recipient: str | None
@@ -74,19 +74,18 @@ class TokenFees:
 
 
 def split_by_bps(amount: int, parts: Sequence[int]) -> list[int]:
-    """Divide an amount into shares of these bps, each rounded down, followed by the remainder.
+    """Divide an amount into shares by bps, each rounded down, followed by the remainder.
 
-    All lockers divide this way; they differ in the recipient of the remainder. A percentage is 100 bps, and rounds the
-    same.
+    All lockers divide this way; they differ in the remainder's recipient. One percent is 100 bps, and rounds the same.
     """
     shares = [amount * bps // ALL_BPS for bps in parts]
     return [*shares, amount - sum(shares)]
 
 
 def sum_known(amounts: Sequence[int | None]) -> int | None:
-    """Return the sum of the amounts, or None if one of them is unknown."""
-    known = [amount for amount in amounts if amount is not None]
-    return sum(known) if len(known) == len(amounts) else None
+    """Return the sum, or None if an amount is unknown."""
+    reported = [amount for amount in amounts if amount is not None]
+    return sum(reported) if len(reported) == len(amounts) else None
 
 
 def sum_shares(shares: Sequence[FeeShare]) -> FeeShare:

@@ -1,4 +1,4 @@
-"""Frozen records of outgoing transactions: call, simulation, gas price, broadcast result and mined outcome."""
+"""Frozen records for outgoing transactions: call, simulation, gas price, broadcast result and mined outcome."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -6,7 +6,7 @@ from enum import Enum
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Simulation:
-    """The result of a simulated call: `output` is its return data as hex, `gas` its need without a reserve."""
+    """A simulated call's result: `output` is its return data as hex, `gas` the gas that it needs, without a reserve."""
 
     output: str
     gas: int
@@ -14,7 +14,7 @@ class Simulation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AccountState:
-    """An account as of the newest block: the next nonce, and the balance in wei of the native coin."""
+    """An account at the newest block: its next nonce, and its native coin balance in wei."""
 
     nonce: int
     balance: int
@@ -22,9 +22,9 @@ class AccountState:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FeeQuote:
-    """Gas prices in wei: the maximum base fee of the next block, and a usual priority fee.
+    """Gas prices in wei: the next block's maximum base fee, and a usual priority fee.
 
-    `disputed_priority_fee` is the higher one where two nodes differ and no third one decides, for replacements; else 0.
+    `disputed_priority_fee`, for replacements, is the higher fee if two nodes differ and no third one decides; else 0.
     `alarm` is one line if a node suggests an unusual fee or the cap binds, and else empty.
     """
 
@@ -36,7 +36,7 @@ class FeeQuote:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TransactionOutcome:
-    """The receipt of a mined transaction; `gas_price` is wei per gas, priority fee included."""
+    """A mined transaction's receipt; `gas_price` is wei per gas, priority fee included."""
 
     tx_hash: str
     succeeded: bool
@@ -47,11 +47,11 @@ class TransactionOutcome:
 
 
 class BroadcastStatus(Enum):
-    """A node's response to a signed transaction, best first; of several nodes the best one counts."""
+    """A node's response to a signed transaction, best first; the best response among all nodes counts."""
 
     # Accepted now.
     ACCEPTED = "taken"
-    # In the node's pool before.
+    # Already in the node's pool.
     ALREADY_KNOWN = "known"
     # Another transaction with its nonce, or itself, is in a block.
     NONCE_SPENT = "nonce spent"
@@ -59,17 +59,17 @@ class BroadcastStatus(Enum):
     UNDERPRICED = "underpriced"
     # The fee is below the base fee or the node's minimum tip.
     FEE_TOO_LOW = "fee too low"
-    # The sender's balance does not cover its maximum cost.
+    # The sender's balance does not cover the transaction's maximum cost.
     INSUFFICIENT_FUNDS = "too poor"
-    # It breaks a fixed rule of the chain: no node will ever accept it.
+    # The transaction breaks a fixed chain rule: no node will ever accept it.
     REJECTED = "refused"
-    # No response, or one from which nothing follows: it may have been accepted.
+    # No response, or an inconclusive one: the node may have accepted the transaction.
     UNKNOWN = "unanswered"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BroadcastResult:
-    """The outcome of a broadcast over all nodes, with the message of the node that decided it."""
+    """A broadcast's outcome over all nodes, with the message from the node that decided it."""
 
     status: BroadcastStatus
     message: str
@@ -77,7 +77,7 @@ class BroadcastResult:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContractCall:
-    """A call to a contract: `data` is 0x-prefixed hex, `value` wei of the native coin."""
+    """A contract call: `data` is 0x-prefixed hex, `value` wei of the native coin."""
 
     to: str
     data: str

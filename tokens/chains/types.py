@@ -1,4 +1,4 @@
-"""Frozen records of decoded launches, blocks and presales that the chain library returns."""
+"""Frozen records for decoded launches, blocks and presales that the chain library returns."""
 
 import math
 from collections.abc import Mapping
@@ -16,13 +16,13 @@ WEI_PER_TOKEN = 10**18
 PARTS_PER_BPS = 100
 
 FeeCurrency = Literal["Both", "Paired", "Clanker"]
-# The v4 locker's enumeration of fee preferences, in its order.
+# The v4 locker's fee preference enumeration, in its order.
 _FEE_PREFERENCES: tuple[FeeCurrency, ...] = ("Both", "Paired", "Clanker")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pool:
-    """The pool of a token. `tick` is the starting tick as if the launched token were token0."""
+    """A token's pool. `tick` is the starting tick as if the launched token were token0."""
 
     # 20 bytes up to generation v3.1, EIP-55; the 32-byte pool id for v4, lower case.
     address: str | None
@@ -36,7 +36,7 @@ class Pool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FeeRecipient:
-    """A recipient's share of the liquidity fees, in bps of what the pool pays out."""
+    """A recipient's liquidity fee share, in bps of the pool's payout."""
 
     admin: str
     recipient: str
@@ -75,7 +75,7 @@ class Vault:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Airdrop:
-    """Part of the supply, in wei, claimable by the entries of a Merkle tree. Airdrop contracts of v1 have no admin."""
+    """Part of the supply, in wei, that a Merkle tree's entries may claim. v1 airdrop contracts have no admin."""
 
     amount: int
     merkle_root: str
@@ -102,10 +102,10 @@ class SniperTax:
 
 
 class MissingValue(NamedTuple):
-    """A value of a launch that no log has: the result of a view at the launch's block, or a part of it.
+    """A launch value that no log has: the result of a view at the launch's block, or a part of the result.
 
-    Of a field with several, the first usable one counts. With `expected`, the launch counts only if the value is one of
-    these.
+    If several values are for one field, the first usable one counts. With `expected`, the launch counts only if the
+    set contains the value.
     """
 
     field: str
@@ -118,7 +118,7 @@ class MissingValue(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Launch:
-    """A decoded launch: one TokenCreated of a registered factory, or one pool of a registered launch config.
+    """A decoded launch: one TokenCreated from a registered factory, or one pool with a registered launch config.
 
     Addresses are EIP-55 or base58, hashes lower-case hex, amounts in the smallest unit, times Unix seconds. None is
     unknown. On Solana a block is a slot without a hash, because only finalized slots are read.
@@ -136,7 +136,7 @@ class Launch:
     name: str
     symbol: str
     supply: int | None
-    # The part of the supply given to v4 extensions; the rest is liquidity. None for other generations.
+    # Part of the supply for v4 extensions; the rest is liquidity. None for other generations.
     extensions_supply: int | None = None
     admin: str | None
     msg_sender: str | None
@@ -159,9 +159,9 @@ class Launch:
     dev_buy: DevBuy | None = None
     sniper_tax: SniperTax | None = None
     positions: tuple[Position, ...] = ()
-    # Tokens of compiled layouts always have 18; of declared launches it is the contract's.
+    # Tokens with compiled layouts always have 18; declared launches have the contract's decimals.
     decimals: int = 18
-    # Location of the document with the token's image, description and links.
+    # URI for the document with the token's image, description and links.
     uri: str | None = None
     # The bonding curve that is the pool. Solana: the account with its terms. EVM: its contract.
     curve_config: str | None = None
@@ -169,13 +169,13 @@ class Launch:
     next_pool: str | None = None
     # The ERC-721 token whose owner is the creator, as `contract/id`.
     nft: str | None = None
-    # Whether a declared layout decoded it, and the views that its declaration names, until they are called.
+    # Whether a declared layout decoded the launch, and the values whose views are still to be called.
     is_declared: bool = False
     missing: tuple[MissingValue, ...] = ()
 
     @property
     def is_conditional(self) -> bool:
-        """Whether it counts only if a missing value is as expected."""
+        """Whether the launch counts only if a missing value is as expected."""
         return bool(self.missing) and any(value.expected is not None for value in self.missing)
 
 
@@ -185,7 +185,7 @@ class InitializedPool(NamedTuple):
     currency0: str
     currency1: str
     hook: str | None
-    # As `Swap.sqrt_price` of `pool_types`.
+    # As `Swap.sqrt_price` in `pool_types`.
     sqrt_price: int
 
 
@@ -197,9 +197,9 @@ class EventLog:
     log_index: int
     # The log as JSON-RPC returns it.
     raw: Mapping[str, Any]
-    # What a launchpad declares of the event; None of a compiled one. Launchpads that share contracts have a log each.
+    # The launchpad's declaration; None for a compiled event. Launchpads that share contracts get one record each.
     declared: TokenEventDeclaration | None = None
-    # The pool that it names, where the transaction has created that.
+    # The pool that the event names, if the transaction created this pool.
     initialized_pool: InitializedPool | None = None
 
 
@@ -207,7 +207,7 @@ class EventLog:
 class PoolClaim:
     """Trading fees that a Solana pool paid out, from the event that its program emits by a self-call.
 
-    `log_index` counts the instructions of the transaction, inner ones included, from 0.
+    `log_index` counts the transaction's instructions, inner ones included, from 0.
     """
 
     program: str
@@ -215,13 +215,13 @@ class PoolClaim:
     log_index: int
     paid_to: Literal["creator", "partner"]
     claimer: str
-    # Mint -> smallest units, for both mints of the pool, zero included.
+    # Mint -> smallest units, for the pool's two mints, zero included.
     amounts: Mapping[str, int]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TokenState:
-    """What may have changed of a launched token since its launch; fields as in `Launch`. None was not read."""
+    """The fields of a launched token that may have changed since launch, as in `Launch`. None means not read."""
 
     token: str
     admin: str | None = None
@@ -234,7 +234,7 @@ class TokenState:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StateAtBlock:
-    """The state of launched tokens as of the end of a block, which a reorg may still drop."""
+    """The launched tokens' state after a block, which a reorg may still drop."""
 
     block_number: int
     block_hash: str
@@ -243,7 +243,7 @@ class StateAtBlock:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TransactionFacts:
-    """Launches and events of one mined transaction, in log order."""
+    """One mined transaction's launches and events, in log order."""
 
     tx_hash: str
     block_number: int
@@ -253,16 +253,16 @@ class TransactionFacts:
     launches: tuple[Launch, ...]
     event_logs: tuple[EventLog, ...]
     pool_claims: tuple[PoolClaim, ...] = ()
-    # Of launches.
+    # Undecodable launch logs.
     undecodable: tuple[UndecodableLog, ...] = ()
-    # Whether a reorg can no longer drop it.
+    # Whether a reorg can no longer drop the transaction.
     final: bool = False
-    # Of the launched tokens, if the transaction was read by its hash: other readings meet all later events anyway.
+    # The launched tokens' state, if the transaction was read by hash: other readers get all later events anyway.
     state: StateAtBlock | None = None
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is neither a launch nor an event, also no undecodable one: no condition of a launch holds."""
+        """Whether there is no launch and no event, not even an undecodable one: no launch's conditions hold."""
         return not (self.launches or self.event_logs or self.pool_claims or self.undecodable)
 
 
@@ -283,7 +283,7 @@ def fee_preference(currency: FeeCurrency) -> int:
 
 
 def starting_market_cap(tick: int, *, supply: int, quote_decimals: int) -> float | None:
-    """Return the market cap at launch in whole units of the quote token, or None on float overflow.
+    """Return the market cap at launch in whole quote token units, or None on float overflow.
 
     `tick` is as if the launched token were token0; `supply` is in its smallest units, so its decimals don't matter.
     Source: Uniswap's price = 1.0001^tick in smallest units.
@@ -303,15 +303,15 @@ class BlockHeader:
     hash: str
     parent_hash: str
     time: int
-    # The 2048-bit bloom filter over the addresses and topics of all logs.
+    # The 2048-bit bloom filter over all log addresses and topics.
     logs_bloom: int
-    # The root of the receipts' trie; empty where the node returns none.
+    # The receipts trie's root; empty where the node returns none.
     receipts_root: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RangeFacts:
-    """Transactions of interest in the blocks `first` to `last`, and what happened in pools, each in chain order."""
+    """Launches, token events and pool activity in the blocks `first` to `last`, each in chain order."""
 
     first: int
     last: int
@@ -319,9 +319,9 @@ class RangeFacts:
     # Empty unless pools were selected.
     swaps: tuple[Swap, ...] = ()
     liquidity_changes: tuple[LiquidityChange, ...] = ()
-    # Of launches and pools; those of events after launch are found when they are stored.
+    # Undecodable launch and pool logs. An event after launch turns out to be undecodable only when it is stored.
     undecodable: tuple[UndecodableLog, ...] = ()
-    # Of a reading from receipts: the blocks whose header does not prove that these are all receipts, and those whose
+    # Only where receipts were read: blocks whose header does not prove that the receipts are complete, and blocks whose
     # receipts don't make the header's bloom filter.
     unproven: frozenset[int] = frozenset()
     odd_filters: frozenset[int] = frozenset()
@@ -329,7 +329,7 @@ class RangeFacts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TokenBalances:
-    """Balances of a token as of the end of a block, in smallest units by account; None where none was reported."""
+    """Token balances after a block, in smallest units by account; None where none was reported."""
 
     block_number: int
     amounts: Mapping[str, int | None]
@@ -341,7 +341,7 @@ _PRESALE_ACTIVE, _PRESALE_FAILED, _PRESALE_CLAIMABLE = 1, 4, 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Presale:
-    """A presale as of the newest block; times are Unix seconds, amounts wei of the native coin."""
+    """A presale at the newest block; times are Unix seconds, amounts wei of the native coin."""
 
     presale_id: int
     status: int
@@ -350,7 +350,7 @@ class Presale:
     raised: int
     min_goal: int
     ends_at: int
-    # Deadline of the launch; None where the contract does not report it.
+    # Launch deadline; None where the contract does not report it.
     launches_until: int | None
 
     def failure(self, *, at: int) -> str:
@@ -373,11 +373,11 @@ class Presale:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AllowlistOnChain:
-    """The allow-list of a presale as of the newest block."""
+    """A presale's allow-list at the newest block."""
 
     # 0x-prefixed hex; None if all accounts may buy.
     root: str | None
-    # Wei, the upper goal of the presale.
+    # The presale's upper goal in wei.
     max_goal: int
 
 
@@ -391,7 +391,7 @@ class PresaleTermsOnChain:
     image: str
     admin: str
     owner: str
-    # The contract of its allow-list; None if all accounts may buy.
+    # The allow-list contract; None if all accounts may buy.
     allowlist: str | None
     max_goal: int
     lockup: int

@@ -1,1 +1,1 @@
-"""ABI decoding and encoding of contracts, and of their reverts."""
+"""ABI decoders and encoders for contracts, and decoders for their reverts."""

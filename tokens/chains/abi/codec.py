@@ -1,4 +1,4 @@
-"""Events and functions of the ABIs in `json/`: topic0 and selectors, decoding, encoding.
+"""Events and functions from the ABIs in `json/`: topic0 and selectors, decoding, encoding.
 
 Strings are decoded as bytes and cleaned here, because a token's name may hold anything: invalid UTF-8 becomes U+FFFD,
 and NUL, which PostgreSQL rejects, is dropped.
@@ -21,7 +21,7 @@ from tokens.chains.errors import LogDecodingError
 Log = Mapping[str, Any]
 Convert = Callable[[Any], Any]
 
-# The hex digits of a word.
+# Hex digits per word.
 _WORD_DIGITS = 64
 
 _DIRECTORY = Path(__file__).parent / "json"
@@ -29,7 +29,7 @@ _DIRECTORY = Path(__file__).parent / "json"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AbiParameters:
-    """The inputs or outputs of a function: ABI types, and a conversion of each value to plain Python.
+    """A function's inputs or outputs: ABI types, and a conversion to plain Python for each value.
 
     Events, which are far more frequent, use a compiled `AbiLayout`.
     """
@@ -46,11 +46,11 @@ class AbiParameters:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AbiEvent:
-    """An event of an ABI; `topic0` is 0x-prefixed lower-case hex."""
+    """An ABI event; `topic0` is 0x-prefixed lower-case hex."""
 
     signature: str
     topic0: str
-    # The number of indexed arguments, whose words come first in the layout.
+    # Number of indexed arguments, whose words come first in the layout.
     indexed: int
     layout: AbiLayout
 
@@ -68,7 +68,7 @@ class AbiEvent:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AbiFunction:
-    """A function of an ABI; `selector` is 0x-prefixed lower-case hex of four bytes."""
+    """An ABI function; `selector` is four bytes as 0x-prefixed lower-case hex."""
 
     signature: str
     selector: str
@@ -80,7 +80,7 @@ class AbiFunction:
         return self.selector + encode_values(self.inputs.types, arguments).hex()
 
     def decode_input(self, calldata: str) -> dict[str, Any] | None:
-        """Decode to argument name -> value, or return None for calldata of another function or malformed calldata.
+        """Decode to argument name -> value, or return None for another function's calldata or malformed calldata.
 
         A suffix after the arguments, such as a builder code, is ignored.
         """
@@ -89,29 +89,29 @@ class AbiFunction:
         return _decode_hex(self.inputs, calldata[10:])
 
     def decode_output(self, answer: str) -> dict[str, Any] | None:
-        """Decode to result name -> value, or return None for empty or malformed data, as of an address without code."""
+        """Decode to result name -> value; None for malformed or empty data, such as from an address without code."""
         return _decode_hex(self.outputs, answer[2:])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Abi:
-    """The events and functions of one file of `json/`; overloads share a name."""
+    """Events and functions from one file in `json/`; overloads share a name."""
 
     events: Mapping[str, tuple[AbiEvent, ...]]
     functions: Mapping[str, tuple[AbiFunction, ...]]
 
     def event(self, name: str) -> AbiEvent:
-        """Return the only event of that name."""
+        """Return the only event with this name."""
         (event,) = self.events[name]
         return event
 
     def function(self, name: str) -> AbiFunction:
-        """Return the only function of that name."""
+        """Return the only function with this name."""
         (function,) = self.functions[name]
         return function
 
     def deploy_functions(self) -> Iterator[AbiFunction]:
-        """Yield every launch function of the ABI."""
+        """Yield every launch function in the ABI."""
         for name, overloads in self.functions.items():
             if name.startswith("deployToken"):
                 yield from overloads
@@ -131,12 +131,12 @@ def load_abi(name: str) -> Abi:
 
 
 def declared_event(text: str) -> AbiEvent:
-    """Return the event of a Solidity declaration. Raises DeclarationError."""
+    """Return the event that a Solidity declaration declares. Raises DeclarationError."""
     return _event(parse_event(text))
 
 
 def declared_function(text: str) -> AbiFunction:
-    """Return the function of a Solidity declaration. Raises DeclarationError."""
+    """Return the function that a Solidity declaration declares. Raises DeclarationError."""
     return _function(parse_function(text))
 
 
@@ -146,7 +146,7 @@ def _event(item: Any) -> AbiEvent:
         signature=signature,
         topic0="0x" + keccak_256(signature.encode()).hexdigest(),
         indexed=sum(field["indexed"] for field in item["inputs"]),
-        # `sorted` keeps the sequence of equal keys.
+        # `sorted` is stable.
         layout=compile_layout(sorted(item["inputs"], key=lambda field: not field["indexed"])),
     )
 
@@ -162,7 +162,7 @@ def _function(item: Any) -> AbiFunction:
 
 
 def _signature(item: Any) -> str:
-    # Of an indexed text, list or struct, the log has a hash.
+    # For an indexed text, list or struct, the log has only a hash.
     types = (abi_type(field.get("hashed", field)) for field in item["inputs"])
     return f"{item['name']}({','.join(types)})"
 
@@ -181,8 +181,8 @@ def _converter(field: Any) -> Convert:
         convert_one = _converter({**field, "type": kind[:-2]})
         return lambda values: tuple(convert_one(value) for value in values)
     if kind == "tuple":
-        names = tuple(part["name"] for part in field["components"])
-        converts = tuple(_converter(part) for part in field["components"])
+        names = tuple(component["name"] for component in field["components"])
+        converts = tuple(_converter(component) for component in field["components"])
         return lambda values: {
             name: convert(value) for name, convert, value in zip(names, converts, values, strict=True)
         }
@@ -196,15 +196,15 @@ def _converter(field: Any) -> Convert:
 
 
 def encode_values(types: Iterable[str], values: Sequence[Any]) -> bytes:
-    """Encode values of any ABI types, such as `(address,bytes)` for a struct; texts are UTF-8 bytes."""
-    # Here and below on first use: eth-abi imports pydantic, which most processes and commands never need.
+    """Encode values with any ABI types, such as `(address,bytes)` for a struct; texts are UTF-8 bytes."""
+    # Imported here and below on first use: eth-abi imports pydantic, which most processes and commands never need.
     from eth_abi.abi import encode
 
     return encode(_without_texts(types), values)
 
 
 def decode_values(types: Iterable[str], data: bytes) -> tuple[Any, ...]:
-    """Decode values of any ABI types, texts as bytes; bytes after the last value are ignored.
+    """Decode values with any ABI types, texts as bytes; bytes after the last value are ignored.
 
     Raises MalformedDataError.
     """
@@ -223,7 +223,7 @@ def _without_texts(types: Iterable[str]) -> list[str]:
 
 
 def decode_words(types: tuple[str, ...], data: str) -> tuple[Any, ...] | None:
-    """Decode bare ABI values of static types from 0x-prefixed hex; None where the data is malformed."""
+    """Decode bare ABI values with static types from 0x-prefixed hex; None where the data is malformed."""
     try:
         return decode_values(types, bytes.fromhex(data[2:]))
     except ValueError:

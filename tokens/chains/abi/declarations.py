@@ -1,4 +1,4 @@
-"""Solidity declarations of events and view functions, as people copy them from sources and explorers, to ABI items."""
+"""Parser from Solidity event and view declarations, as people copy them from sources and explorers, to ABI items."""
 
 import re
 from dataclasses import dataclass
@@ -7,21 +7,21 @@ from typing import Any
 _TOKEN = re.compile(r"\s*([A-Za-z_$][A-Za-z0-9_$]*|\[[0-9]*\]|[(),;])")
 _SIZES = "|".join(str(bits) for bits in range(8, 257, 8))
 _TYPE = re.compile(rf"address|bool|string|bytes([1-9]|[12][0-9]|3[0-2])?|u?int({_SIZES})?")
-# Words between the parentheses of a function's inputs and of its outputs.
+# Words between a function's inputs and its outputs.
 _MODIFIERS = frozenset({"external", "public", "view", "pure", "virtual", "override"})
 _LOCATIONS = frozenset({"memory", "calldata", "storage"})
-# Of an event, besides its signature.
+# Indexed arguments per event, besides the signature.
 MAX_INDEXED = 3
 _LONGEST = 4_000
 _DEEPEST = 4
 
 
 class DeclarationError(ValueError):
-    """A text that is no such declaration; the message names what was expected, and where."""
+    """A text that is no such declaration; the message names the expected word and its position."""
 
 
 def parse_event(text: str) -> dict[str, Any]:
-    """Return the ABI item of `[event] Name(type [indexed] name, (type name, ...) name, ...)`.
+    """Return the ABI item for `[event] Name(type [indexed] name, (type name, ...) name, ...)`.
 
     Every argument needs a name. Raises DeclarationError.
     """
@@ -41,9 +41,9 @@ def parse_event(text: str) -> dict[str, Any]:
 
 
 def parse_function(text: str) -> dict[str, Any]:
-    """Return the ABI item of `[function] name(type, ...) [view] returns (type [name], ...)`.
+    """Return the ABI item for `[function] name(type, ...) [view] returns (type [name], ...)`.
 
-    A result without a name has that of its place, `value0`. Raises DeclarationError.
+    A result without a name is named by its index, `value0`. Raises DeclarationError.
     """
     reader = _DeclarationReader(text)
     reader.skip("function")
@@ -52,7 +52,7 @@ def parse_function(text: str) -> dict[str, Any]:
     while reader.peek() in _MODIFIERS:
         reader.take()
     if not reader.skip("returns"):
-        raise DeclarationError(f"expected `returns (...)` {reader.place()}")
+        raise DeclarationError(f"expected `returns (...)` {reader.position()}")
     outputs = reader.parameters(named=False)
     reader.end()
     if not outputs:
@@ -62,10 +62,10 @@ def parse_function(text: str) -> dict[str, Any]:
 
 @dataclass
 class _DeclarationReader:
-    """Reader of a declaration's words."""
+    """Reader for a declaration's words."""
 
     text: str
-    _at: int = 0
+    _offset: int = 0
 
     def __post_init__(self) -> None:
         if len(self.text) > _LONGEST:
@@ -73,15 +73,15 @@ class _DeclarationReader:
 
     def peek(self) -> str:
         """Return the next word; empty at the end."""
-        found = _TOKEN.match(self.text, self._at)
-        if found is None and self.text[self._at :].strip():
-            raise DeclarationError(f"expected no such character {self.place()}")
-        return found[1] if found else ""
+        match = _TOKEN.match(self.text, self._offset)
+        if match is None and self.text[self._offset :].strip():
+            raise DeclarationError(f"expected no such character {self.position()}")
+        return match[1] if match else ""
 
     def take(self) -> str:
         word = self.peek()
-        found = _TOKEN.match(self.text, self._at)
-        self._at = found.end() if found else len(self.text)
+        match = _TOKEN.match(self.text, self._offset)
+        self._offset = match.end() if match else len(self.text)
         return word
 
     def skip(self, word: str, *, refused: str = "") -> bool:
@@ -95,22 +95,22 @@ class _DeclarationReader:
 
     def expect(self, word: str) -> None:
         if not self.skip(word):
-            raise DeclarationError(f"expected `{word}` {self.place()}")
+            raise DeclarationError(f"expected `{word}` {self.position()}")
 
-    def place(self) -> str:
-        rest = self.text[self._at :].strip()
+    def position(self) -> str:
+        rest = self.text[self._offset :].strip()
         return f"at `{rest[:20]}`" if rest else "at the end"
 
     def name(self, what: str) -> str:
         word = self.peek()
         if not word or not (word[0].isalpha() or word[0] in "_$"):
-            raise DeclarationError(f"expected the name of {what} {self.place()}")
+            raise DeclarationError(f"expected the name of {what} {self.position()}")
         return self.take()
 
     def end(self) -> None:
         self.skip(";")
         if self.peek():
-            raise DeclarationError(f"expected the end {self.place()}")
+            raise DeclarationError(f"expected the end {self.position()}")
 
     def parameters(self, *, named: bool = True, may_index: bool = False, depth: int = 0) -> list[dict[str, Any]]:
         """Return the fields between parentheses."""
@@ -123,12 +123,12 @@ class _DeclarationReader:
                 self.expect(",")
             fields.append(self._parameter(len(fields), named=named, may_index=may_index, depth=depth))
         names = [field["name"] for field in fields]
-        twice = next((name for place, name in enumerate(names) if name and name in names[:place]), None)
+        twice = next((name for index, name in enumerate(names) if name and name in names[:index]), None)
         if twice:
             raise DeclarationError(f"two arguments have the name {twice}")
         return fields
 
-    def _parameter(self, place: int, *, named: bool, may_index: bool, depth: int) -> dict[str, Any]:
+    def _parameter(self, index: int, *, named: bool, may_index: bool, depth: int) -> dict[str, Any]:
         field = self._type(named=named, depth=depth)
         if may_index:
             field["indexed"] = self.skip("indexed")
@@ -138,8 +138,8 @@ class _DeclarationReader:
         while self.peek() in _LOCATIONS:
             self.take()
         if self.peek() in (",", ")", "") and not named:
-            return field | {"name": f"value{place}"}
-        return field | {"name": self.name(f"argument {place + 1}")}
+            return field | {"name": f"value{index}"}
+        return field | {"name": self.name(f"argument {index + 1}")}
 
     def _type(self, *, named: bool, depth: int) -> dict[str, Any]:
         self.skip("tuple")

@@ -1,10 +1,10 @@
-"""Decoders compiled for one layout each: from the fields of an ABI to Python source.
+"""Decoders compiled for one layout each: from ABI fields to Python source.
 
-An event's words are at fixed places, and only texts and lists are at places given by an offset. A general decoder
-computes that for each log; here it is compiled once, so that a log costs one `unpack` and its values. The decoders
-accept and reject the same data as eth-abi (with `strict=False`, as Solidity does) and return equal values; the tests
-compare the two. That includes its peculiarities: a text longer than the data ends with the data, unless it is in a
-struct.
+An event's words have fixed positions; only texts and lists have positions given by an offset. A general decoder
+computes these positions per log. Here they are compiled once, so that a log costs one `unpack` and its values. The
+decoders accept and reject the same data as eth-abi (with `strict=False`, as Solidity does) and return equal values; the
+tests compare the two. That includes eth-abi's peculiarities: a text longer than the data ends with the data, unless it
+is in a struct.
 """
 
 import sys
@@ -25,15 +25,15 @@ def clean_text(raw: bytes) -> str:
 Decode = Callable[[bytes], dict[str, Any]]
 
 _WORD = 32
-# Maximum length of a text that eth-abi's stream reads.
+# Maximum text length that eth-abi's stream reads.
 _LONGEST_TEXT = sys.maxsize // _WORD * _WORD
-# eth-abi is lenient towards the texts of an event, and strict towards those in its structs.
+# eth-abi is lenient towards an event's texts, and strict towards texts in its structs.
 _STRICT_TEXT = (
     f"end = start + -(-length // {_WORD}) * {_WORD}",
     "if end > size or any(data[start + length : end]):",
     "    raise MalformedDataError('a text that does not end with zeros within the data')",
 )
-# Bits of the largest number that `struct` unpacks.
+# Size of the largest number that `struct` unpacks.
 _STRUCT_BITS = 64
 
 
@@ -43,7 +43,7 @@ class MalformedDataError(ValueError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AbiLayout:
-    """A run of ABI values; `decode` returns name -> value and ignores bytes after the last value.
+    """A sequence of ABI values; `decode` returns name -> value and ignores bytes after the last value.
 
     Addresses are EIP-55, bytes 0x-prefixed hex, texts cleaned, numbers ints, lists tuples, structs dicts. `decode`
     raises MalformedDataError.
@@ -55,9 +55,9 @@ class AbiLayout:
 
 
 def compile_layout(fields: list[Any]) -> AbiLayout:
-    """Compile the layout of an ABI's `inputs`; dynamic types may be texts, bytes, lists of static types and structs.
+    """Compile a layout for an ABI's `inputs`; dynamic types may be texts, bytes, static type lists and structs.
 
-    Indexed fields come first: their words precede the data, from the first byte of which its offsets count.
+    Indexed fields come first: their words precede the data, and offsets count from the data's first byte.
 
     Raises ValueError for any other type.
     """
@@ -69,7 +69,7 @@ def compile_layout(fields: list[Any]) -> AbiLayout:
 
 
 def abi_type(field: Any) -> str:
-    """Return the type of an ABI's field as signatures have it: a struct by those of its components."""
+    """Return an ABI field's type as signatures have it: a struct as its components' types in parentheses."""
     kind: str = field["type"]
     if not kind.startswith("tuple"):
         return kind
@@ -82,9 +82,9 @@ def _decode_nothing(_data: bytes) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class _Words:
-    """Builder of the source that unpacks a run of 32-byte words."""
+    """Builder for source that unpacks consecutive 32-byte words."""
 
-    # `struct` formats and the variables that they fill, in the order of the bytes.
+    # `struct` formats and the variables that they fill, in byte order.
     formats: list[str] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
     statements: list[str] = field(default_factory=list)
@@ -92,14 +92,14 @@ class _Words:
     faults: list[str] = field(default_factory=list)
 
     def unpack(self, *formats: str) -> list[str]:
-        """Return the variables of the next bytes, one for each format."""
-        names = [f"part_{len(self.parts) + place}" for place in range(len(formats))]
+        """Return the variables for the next bytes, one for each format."""
+        names = [f"part_{len(self.parts) + index}" for index in range(len(formats))]
         self.formats += formats
         self.parts += names
         return names
 
     def unpack_padded(self, value: str, *, padding: int, left: bool = True) -> str:
-        """Return the variable of a value that zeros pad to a word."""
+        """Return the variable for a value that zeros pad to a word."""
         if not padding:
             (name,) = self.unpack(value)
             return name
@@ -108,10 +108,10 @@ class _Words:
         return name
 
     def value(self, abi: Any) -> str:
-        """Return the expression for the next value of a static type."""
+        """Return the expression for the next value, which has a static type."""
         kind: str = abi["type"]
         if kind == "tuple":
-            return "{" + ", ".join(f"{part['name']!r}: {self.value(part)}" for part in abi["components"]) + "}"
+            return "{" + ", ".join(f"{field['name']!r}: {self.value(field)}" for field in abi["components"]) + "}"
         if kind == "address":
             return f"checksum_bytes({self.unpack_padded('20s', padding=12)})"
         if kind == "bool":
@@ -133,7 +133,7 @@ class _Words:
             (name,) = self.unpack("32s")
             self.statements.append(f"{name} = int.from_bytes({name}, 'big', signed={signed})")
         lowest, highest = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
-        # A number of the whole word needs no comparison.
+        # A number that fills the whole word needs no comparison.
         if signed and bits < 256:
             self.faults.append(f"not {lowest} <= {name} <= {highest}")
         elif not signed and bits not in (_STRUCT_BITS, 256):
@@ -160,18 +160,18 @@ def _compile(fields: list[Any], *, is_struct: bool = False) -> Decode:
         "unpack_length": Struct(">24sQ").unpack_from,
     }
     indexed = sum(abi.get("indexed", False) for abi in fields)
-    for place, abi in enumerate(fields):
+    for index, abi in enumerate(fields):
         if _is_dynamic(abi):
             offset = words.unpack_padded("Q", padding=24)
             # eth-abi counts a struct as one word here: an offset may point into the words of the fields after it.
             words.faults.append(f"not {_WORD * (len(fields) - indexed)} <= {offset} <= size - {_WORD * (indexed + 1)}")
             start = f"{offset} + {_WORD * indexed}"
             if abi["type"] == "tuple":
-                names[f"struct_{place}"] = _compile(abi["components"], is_struct=True)
-                tails.append(f"value_{place} = struct_{place}(data[{start} :])")
+                names[f"struct_{index}"] = _compile(abi["components"], is_struct=True)
+                tails.append(f"value_{index} = struct_{index}(data[{start} :])")
             else:
-                tails += _tail(abi, start, names=names, result=f"value_{place}", is_in_struct=is_struct)
-            values.append(f"{abi['name']!r}: value_{place}")
+                tails += _tail(abi, start, names=names, result=f"value_{index}", is_in_struct=is_struct)
+            values.append(f"{abi['name']!r}: value_{index}")
         else:
             values.append(f"{abi['name']!r}: {words.value(abi)}")
     head = words.struct
@@ -190,7 +190,7 @@ def _compile(fields: list[Any], *, is_struct: bool = False) -> Decode:
 
 
 def _is_dynamic(abi: Any) -> bool:
-    """Return whether the head of a value is an offset."""
+    """Return whether a value's head is an offset."""
     kind: str = abi["type"]
     return kind in ("string", "bytes") or kind.endswith("[]") or any(map(_is_dynamic, abi.get("components", ())))
 

@@ -1,4 +1,4 @@
-"""Paths to parts of decoded values: members of structs by name, and places of lists from 0."""
+"""Paths into decoded values: struct members by name, and list items by index from 0."""
 
 from typing import Any
 
@@ -8,15 +8,15 @@ Path = tuple[str | int, ...]
 
 
 def part_at(values: Any, path: Path) -> Any:
-    """Return the part of decoded values at a path. Raises LogDecodingError for a place that a list lacks."""
-    found = find_part(values, path)
-    if found is None:
+    """Return the decoded value at a path. Raises LogDecodingError for an index that a list lacks."""
+    value = find_part(values, path)
+    if value is None:
         raise LogDecodingError(f"a list without the place in {path}")
-    return found
+    return value
 
 
 def find_part(values: Any, path: Path) -> Any:
-    """Return the part of decoded values at a path; None for a place that a list lacks."""
+    """Return the decoded value at a path; None for an index that a list lacks."""
     for key in path:
         try:
             values = values[key]

@@ -1,8 +1,8 @@
-"""Decoding of a contract's revert data to text. Pure.
+"""Decoder from a contract's revert data to text. Pure.
 
-`revert_errors.json` lists the errors of the launchpad's contracts of all generations and of the contracts that they
-call, each with where it is declared: the ABIs of the npm package clanker-sdk 4.2.18, the interfaces of the public
-repository v4-contracts, Uniswap v4 with its router and Permit2, OpenZeppelin's, and our development contracts.
+`revert_errors.json` lists the errors of the launchpad's contracts in all generations, and of the contracts that they
+call. Each error has its source: the ABIs in the npm package clanker-sdk 4.2.18, the interfaces in the public repository
+v4-contracts, Uniswap v4 with its router and Permit2, OpenZeppelin's contracts, or our development contracts.
 """
 
 import json
@@ -21,8 +21,8 @@ _FILE = Path(__file__).parent / "revert_errors.json"
 # Solidity's own two.
 _TEXT = "Error(string)"
 _PANIC = "Panic(uint256)"
-# Errors that wrap another contract's return data: the index of that data among the arguments, of which the first is the
-# reverting contract or command. Uniswap v4's pools around their hooks (ERC-7751), and its router.
+# Errors that wrap another contract's return data -> that data's argument index; the first argument is the reverting
+# contract or command. Uniswap v4's pools wrap hook errors (ERC-7751), and its router wraps command errors.
 _NESTING = {"WrappedError(address,bytes4,bytes,bytes)": 2, "ExecutionFailed(uint256,bytes)": 1}
 
 # Source: docs.soliditylang.org, "Panic via assert and Error via require".
@@ -38,7 +38,7 @@ _PANICS = {
     0x41: "too much memory",
     0x51: "a call of an unset function",
 }
-# Limits, because contracts may return anything: nested errors, and texts of any length.
+# Limits for nested errors and for texts, because contracts may return anything.
 _DEEPEST = 4
 _LONGEST_TEXT = 300
 _LONGEST_HEX = 64
@@ -58,7 +58,7 @@ def describe_revert(data: str) -> str | None:
 
 @cache
 def known_errors() -> dict[bytes, str]:
-    """Return selector -> signature of each listed error; a test proves that no two share a selector."""
+    """Return selector -> signature for each listed error; a test proves that no two share a selector."""
     items = json.loads(_FILE.read_text(encoding="utf-8"))
     return {keccak_256(item["signature"].encode()).digest()[:4]: item["signature"] for item in items}
 
@@ -69,7 +69,7 @@ def _describe(raw: bytes, *, depth: int) -> str:
         return f"an unknown error 0x{raw[:4].hex()}"
     name, _, inputs = signature.partition("(")
     inputs = inputs.removesuffix(")")
-    # None of the listed errors has a struct.
+    # No listed error has a struct.
     kinds = inputs.split(",") if inputs else []
     try:
         values = decode_values(kinds, raw[4:])

@@ -1,7 +1,7 @@
-"""Encoding of a launch: the factory's `deployToken`, or the presale contract's `startPresale`.
+"""Encoder for launches: the factory's `deployToken`, or the presale contract's `startPresale`.
 
-The contracts and the layouts of their data are the registry's `deploy` entries. The encoding equals that of the
-launchpad's SDK, release 4.2.18, byte for byte.
+The registry's `deploy` entries have the contracts and their data layouts. The encoding equals the launchpad SDK's,
+release 4.2.18, byte for byte.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ _Extension = tuple[str, int, int, bytes]
 
 
 def deploy_call(info: ChainInfo, config: LaunchConfig, *, salt: str) -> ContractCall:
-    """Encode the factory's `deployToken` of a launch without a presale; `salt` is 32 bytes in 0x-prefixed hex.
+    """Encode the factory's `deployToken` for a launch without a presale; `salt` is 32 bytes in 0x-prefixed hex.
 
     The sender does not affect the token's address. Raises LaunchOptionUnavailableError where the chain lacks a
     contract.
@@ -47,7 +47,7 @@ def start_presale_call(info: ChainInfo, config: LaunchConfig, *, salt: str) -> C
     LaunchOptionUnavailableError as `deploy_call`.
     """
     terms, presale = _presale(info, config)
-    # The contract itself writes the presale's id into the data of its extension.
+    # The contract itself writes the presale's id into its extension's data.
     extensions = [*_extensions(info, config), (presale.address, 0, terms.bps, b"")]
     allowlist, allowlist_data = _allowlist(info, terms)
     data = _START_PRESALE.encode(
@@ -68,7 +68,7 @@ def presale_probe_call(info: ChainInfo, config: LaunchConfig, *, salt: str) -> C
     """Encode a launch that the presale contract did not request. To be simulated, never sent.
 
     If the only error is the presale contract's `NotExpectingTokenDeployment()`, the rest of the configuration is valid.
-    Source: the comment of the presale contract's `startPresale`. Raises LaunchOptionUnavailableError as `deploy_call`.
+    Source: the comment on the presale contract's `startPresale`. Raises LaunchOptionUnavailableError as `deploy_call`.
     """
     terms, presale = _presale(info, config)
     extensions = [*_extensions(info, config), (presale.address, 0, terms.bps, codec.encode_values(["uint256"], [0]))]
@@ -88,7 +88,7 @@ def _factory(info: ChainInfo) -> Contract:
 
 
 def _deployment(info: ChainInfo, config: LaunchConfig, *, salt: str, extensions: list[_Extension]) -> tuple[Any, ...]:
-    """Return the struct DeploymentConfig, in the order of its fields."""
+    """Return the struct DeploymentConfig as a tuple in field order."""
     token = (
         config.admin,
         config.name.encode(),
@@ -108,7 +108,7 @@ def _deployment(info: ChainInfo, config: LaunchConfig, *, salt: str, extensions:
 
 
 def _hook(info: ChainInfo, config: LaunchConfig) -> tuple[str, bytes]:
-    """Return the hook for this kind of fees, and poolData."""
+    """Return the hook for this fee type, and poolData."""
     fees = config.fees
     if isinstance(fees, StaticFee):
         hook = _contract(info, "static_hook", field="fees.type", what="static fees are")
@@ -163,7 +163,7 @@ def _mev_module(info: ChainInfo) -> tuple[str, bytes]:
 
 
 def _extensions(info: ChainInfo, config: LaunchConfig) -> list[_Extension]:
-    """Return (contract, wei, bps of the supply, data) of each extension, in the SDK's order; a presale's comes last."""
+    """Return (contract, wei, supply bps, data) per extension, in the SDK's order; the caller adds a presale's last."""
     extensions = list[_Extension]()
     if vault := config.vault:
         data = codec.encode_values(["address", "uint256", "uint256"], [vault.recipient, vault.lockup, vault.vesting])

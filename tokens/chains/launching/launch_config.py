@@ -1,7 +1,7 @@
-"""A launch of generation v4 in the units of the contracts: the input of `launch_calls`.
+"""A v4 launch in the contracts' units: the input for `launch_calls`.
 
 Addresses are EIP-55, amounts wei, durations seconds, shares bps (10,000 are all), fees parts per million. Ticks are as
-if the launched token were token0. Source: the structs of the v4 factory and its extensions.
+if the launched token were token0. Source: the structs in the v4 factory and its extensions.
 """
 
 import json
@@ -15,17 +15,17 @@ from tokens.chains.launching.merkle import MerkleTree, build_tree
 from tokens.chains.registry.chains import Preset
 from tokens.chains.types import FeeCurrency
 
-# Supply in wei of every v4 token, which has 18 decimals.
+# Supply in wei; every v4 token has this supply and 18 decimals.
 TOKEN_SUPPLY = 10**29
 ALL_BPS = 10_000
 WEI_PER_BPS = TOKEN_SUPPLY // ALL_BPS
-# Maximum share of the supply that the factory gives to all extensions together.
+# Maximum supply share that the factory gives to all extensions together.
 MAX_EXTENSION_BPS = 9_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reward:
-    """A share of the liquidity fees: recipient, currency, and the admin that may change both."""
+    """A liquidity fee share: recipient, currency, and the admin that may change both."""
 
     admin: str
     recipient: str
@@ -35,7 +35,7 @@ class Reward:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StaticFee:
-    """Fees of the static hook, by the currency paid in."""
+    """Static hook fees, by the currency paid in."""
 
     kind: ClassVar[str] = "static"
     clanker: int
@@ -44,7 +44,7 @@ class StaticFee:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DynamicFee:
-    """Fees of the dynamic hook; periods are in seconds, the tick filter is in ticks, the decay in bps."""
+    """Dynamic hook fees; periods are in seconds, the tick filter is in ticks, the decay in bps."""
 
     kind: ClassVar[str] = "dynamic"
     base: int
@@ -58,7 +58,7 @@ class DynamicFee:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VaultShare:
-    """The part of the supply held by the vault for its recipient."""
+    """The supply share that the vault holds for its recipient."""
 
     recipient: str
     bps: int
@@ -68,7 +68,7 @@ class VaultShare:
 
 @dataclass(frozen=True, kw_only=True)
 class AirdropShare:
-    """The part of the supply claimable by the entries of a Merkle tree: (hex account, wei) pairs in their order."""
+    """The supply share that a Merkle tree's entries may claim: (hex account, wei) pairs in their order."""
 
     # Too many to print.
     entries: tuple[tuple[str, int], ...] = field(repr=False)
@@ -77,23 +77,23 @@ class AirdropShare:
 
     @cached_property
     def total(self) -> int:
-        """Return the sum of the entries in wei."""
+        """Return the entries' sum in wei."""
         return sum(wei for _, wei in self.entries)
 
     @property
     def bps(self) -> int:
-        """Return the share of the supply that holds the total; rounded up, so that every entry is funded."""
+        """Return the supply share that holds the total; rounded up, so that every entry is funded."""
         return -(-self.total // WEI_PER_BPS)
 
     @cached_property
     def tree(self) -> MerkleTree:
-        """Return the tree of the entries; a large one takes seconds of CPU time, once."""
+        """Return the entries' Merkle tree; a large one takes seconds of CPU time, once."""
         return build_tree(self.entries)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OwnBuy:
-    """A purchase within the launch, paid in the native coin by the sender of the transaction."""
+    """A purchase within the launch, which the transaction's sender pays in the native coin."""
 
     wei: int
     recipient: str
@@ -110,13 +110,13 @@ class PresaleTerms:
     recipient: str
     lockup: int
     vesting: int
-    # Allow-list of buyers; empty allows all.
+    # Buyer allow-list; empty allows all buyers.
     allowlist: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LaunchConfig:
-    """One launch of generation v4: the form between a body and the factory's call."""
+    """One v4 launch: the form between a request body and the factory's call."""
 
     chain_id: int
     name: str
@@ -128,9 +128,9 @@ class LaunchConfig:
     context: Mapping[str, Any] = field(default_factory=dict)
     preset: Preset
     paired_token: str
-    # Of the paired token; None until they are read from the chain.
+    # The paired token's decimals; None until they are read from the chain.
     decimals: int | None
-    # Whole units of the paired token.
+    # In whole units of the paired token.
     market_cap: Decimal
     fees: StaticFee | DynamicFee
     rewards: tuple[Reward, ...]
@@ -140,7 +140,7 @@ class LaunchConfig:
     presale: PresaleTerms | None = None
 
 
-def on_chain_json(given: Mapping[str, Any]) -> str:
+def on_chain_json(values: Mapping[str, Any]) -> str:
     """Return the keys that have a value as JavaScript's JSON.stringify writes them; "" if none has."""
-    present = {key: value for key, value in given.items() if value is not None}
+    present = {key: value for key, value in values.items() if value is not None}
     return json.dumps(present, ensure_ascii=False, separators=(",", ":")) if present else ""

@@ -1,7 +1,7 @@
-"""Ticks of a launch's liquidity: the starting tick of a market cap, and a preset's positions shifted to it.
+"""Liquidity ticks for a launch: the starting tick by market cap, and a preset's positions shifted to it.
 
-Ticks are as if the launched token were token0; the price at one is 1.0001^tick, in smallest units of the paired token
-for one of the launched token. Source: Uniswap's TickMath, and the SDK's rounding to the hooks' usual spacing.
+Ticks are as if the launched token were token0. The price at a tick is 1.0001^tick: the paired token's smallest units
+per smallest unit of the launched token. Source: Uniswap's TickMath, and the SDK's rounding to the hooks' usual spacing.
 """
 
 from decimal import ROUND_FLOOR, Decimal, localcontext
@@ -11,21 +11,21 @@ from tokens.chains.launching.launch_config import TOKEN_SUPPLY
 from tokens.chains.registry.chains import Position, Preset
 from tokens.chains.registry.entry_rules import MAX_TICK
 
-# Pool spacing of every launch; ticks of positions are multiples of it.
+# Tick spacing in every launch's pool; position ticks are multiples of it.
 TICK_SPACING = 200
 _LAST_TICK = MAX_TICK // TICK_SPACING * TICK_SPACING
-# Digits of the highest price.
+# Number of digits in the highest price.
 _MOST_DIGITS = 39
-# A market cap of many digits can be that near to a boundary, and no nearer.
+# A market cap with many digits can be this near to a tick boundary, and no nearer.
 _SPARE_DIGITS = 40
 
 
 class TickOutOfRangeError(PermanentError):
-    """No Uniswap tick exists for the market cap, or for an end of a position that starts there."""
+    """No Uniswap tick exists for the market cap, or for the end of a position that starts there."""
 
 
 def place_positions(market_cap: Decimal, *, decimals: int, preset: Preset) -> tuple[int, tuple[Position, ...]]:
-    """Return the starting tick of a market cap, and the preset's positions from there on, as `starting_tick`."""
+    """Return the starting tick for a market cap, as `starting_tick`, and the preset's positions from there on."""
     tick = starting_tick(market_cap, decimals=decimals)
     return tick, shifted_positions(preset, tick=tick)
 
@@ -33,13 +33,13 @@ def place_positions(market_cap: Decimal, *, decimals: int, preset: Preset) -> tu
 def starting_tick(market_cap: Decimal, *, decimals: int) -> int:
     """Return the highest multiple of 200 at which the whole supply costs no more than `market_cap`.
 
-    The market cap is a positive number of whole units of the paired token, which has `decimals`: 10 with 18 gives
-    -230400. Raises TickOutOfRangeError.
+    The market cap is positive, in whole units of the paired token, which has `decimals`: 10 with 18 gives -230400.
+    Raises TickOutOfRangeError.
     """
     with localcontext() as context:
         context.prec = len(market_cap.as_tuple().digits) + _SPARE_DIGITS
         price = market_cap.scaleb(decimals) / TOKEN_SUPPLY
-        # The logarithm of a number with thousands of digits would take seconds.
+        # A logarithm with thousands of digits would take seconds.
         if abs(price.adjusted()) > _MOST_DIGITS:
             raise TickOutOfRangeError("no pool can start at this market cap")
         steps = price.ln() / Decimal("1.0001").ln() / TICK_SPACING

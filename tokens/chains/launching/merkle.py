@@ -1,8 +1,8 @@
-"""The Merkle tree of an airdrop, and the proofs that its claims carry. Pure.
+"""Airdrop Merkle tree, and the proofs that its claims carry. Pure.
 
-It is OpenZeppelin's StandardMerkleTree of ["address", "uint256"], byte for byte: a leaf is the double keccak-256 of the
-ABI-encoded pair, leaves are sorted by their hash, and two siblings are hashed in the order of their bytes. Source:
-https://github.com/OpenZeppelin/merkle-tree, and `claim` of the airdrop contract.
+It is OpenZeppelin's StandardMerkleTree with ["address", "uint256"], byte for byte: a leaf is the double keccak-256 of
+the ABI-encoded pair, leaves are sorted by hash, and two siblings are hashed in ascending byte order. Source:
+https://github.com/OpenZeppelin/merkle-tree, and the airdrop contract's `claim`.
 """
 
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ _ADDRESS_PADDING = bytes(_WORD_BYTES - 20)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MerkleTree:
-    """A whole tree: `root` is 0x-prefixed hex, `positions` the place of each entry's leaf, in the order of the entries.
+    """A whole tree: `root` is 0x-prefixed hex, `positions` has the node position of each entry's leaf, in entry order.
 
-    `nodes` are the tree's hashes as one heap, 32 bytes each: first the root, and the children of position p at 2p + 1
-    and 2p + 2. Of n entries there are 2n - 1 nodes.
+    `nodes` are the tree's hashes as one heap, 32 bytes each: first the root; position p has its children at 2p + 1 and
+    2p + 2. A tree with n entries has 2n - 1 nodes.
     """
 
     root: str
@@ -30,15 +30,15 @@ class MerkleTree:
 
 
 def build_tree(entries: Sequence[tuple[str, int]]) -> MerkleTree:
-    """Build the tree of (hex address in any case, amount in wei) pairs; their order does not affect the root.
+    """Build the tree from (hex address in any case, amount in wei) pairs; their order does not affect the root.
 
     Raises ValueError without entries, OverflowError on an amount that is no uint256. Duplicates get a leaf each: the
     caller rejects them.
     """
     if not entries:
         raise ValueError("a Merkle tree needs an entry")
-    # abi.encode(address, uint256): each in a word, the address at its end. No function of ours is called for each hash:
-    # a large tree has some hundred thousand of them.
+    # abi.encode(address, uint256): one word each, with the address at the word's end. The encoding is inline, without a
+    # function call per hash, because a large tree has some hundred thousand hashes.
     words = (_ADDRESS_PADDING + bytes.fromhex(account[2:]) + wei.to_bytes(_WORD_BYTES) for account, wei in entries)
     leaves = [keccak_256(keccak_256(pair).digest()).digest() for pair in words]
     ascending = sorted(range(len(leaves)), key=leaves.__getitem__)
@@ -54,7 +54,7 @@ def build_tree(entries: Sequence[tuple[str, int]]) -> MerkleTree:
 
 
 def proof_positions(position: int) -> tuple[int, ...]:
-    """Return the positions of the nodes that prove the leaf at this position, from the leaf up, as `claim` takes them.
+    """Return the node positions that prove the leaf at this position, from the leaf up, as `claim` takes them.
 
     The root has none: the proof of a tree's only entry is empty.
     """
