@@ -29,7 +29,7 @@ _COMPILED: Mapping[str, tuple[AbiEvent, _Decode]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LaunchLayout:
-    """A launch event that an emitter emits."""
+    """Layout of one emitter's launch event."""
 
     launchpad: str
     event: AbiEvent
