@@ -82,14 +82,14 @@ def read_presales(rpc: RpcClient, presale_ids: Sequence[int], *, contract: str) 
 
 def read_allowlist(rpc: RpcClient, presale_id: int, *, contract: str, allowlist: str) -> AllowlistOnChain | None:
     """Implement `Chain.read_allowlist`."""
-    listed = ViewCall(contract=allowlist, function=_ALLOWLISTS, arguments=(presale_id,), trusted=True)
-    sale, buyers = call_views(rpc, [_state_call(contract, presale_id), listed])
+    allowlist_call = ViewCall(contract=allowlist, function=_ALLOWLISTS, arguments=(presale_id,), trusted=True)
+    sale, buyers = call_views(rpc, [_state_call(contract, presale_id), allowlist_call])
     if sale is None or not sale["status"]:
         return None
-    used = _set_address(sale["allowlist"])
-    if used is None:
+    sale_allowlist = _set_address(sale["allowlist"])
+    if sale_allowlist is None:
         return AllowlistOnChain(root=None, max_goal=sale["maxEthGoal"])
-    if used != allowlist or buyers is None:
+    if sale_allowlist != allowlist or buyers is None:
         return None
     return AllowlistOnChain(root=buyers["merkleRoot"] if buyers["enabled"] else None, max_goal=sale["maxEthGoal"])
 

@@ -301,9 +301,9 @@ def moved_pool(log: EventLog) -> str | None:
 
 def _decode_declared(log: EventLog, declared: TokenChange | TokenClaim) -> DecodedEvent:
     values, subject, source = declared.event.decode(log.raw), declared.subject, event_source(log)
-    named = part_at(values, subject.path) if subject.key else log.emitter
+    identifier = part_at(values, subject.path) if subject.key else log.emitter
     key: EventKey = subject.key or ("pool_id" if source is EventSource.POOL else "token")
-    token = named if key == "token" else None
+    token = identifier if key == "token" else None
     if isinstance(declared, TokenClaim):
         kind, arguments = EventKind.FEES_CLAIMED, {"claimer": part_at(values, declared.recipient)}
         arguments |= {name: part_at(values, path) for name, path in declared.amounts.items()}
@@ -330,8 +330,8 @@ def _decode_declared(log: EventLog, declared: TokenChange | TokenClaim) -> Decod
         arguments=arguments,
         launchpad=declared.launchpad,
         token=token,
-        pool=named if key == "pool_id" else None,
-        nft=f"{log.emitter}/{named}" if key == "nft_id" else None,
+        pool=identifier if key == "pool_id" else None,
+        nft=f"{log.emitter}/{identifier}" if key == "nft_id" else None,
     )
 
 

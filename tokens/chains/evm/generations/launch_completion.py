@@ -50,8 +50,8 @@ def complete_launches(
     completed = [
         _complete(launch, [(value, next(results)) for value in missing], chain) for launch, missing in launches
     ]
-    rest = iter(_with_pairs(rpc, completed))
-    return [_with_launches(rpc, facts, [next(rest) for _ in facts.launches]) for facts in transactions]
+    with_pairs = iter(_with_pairs(rpc, completed))
+    return [_with_launches(rpc, facts, [next(with_pairs) for _ in facts.launches]) for facts in transactions]
 
 
 def _complete(launch: Launch, results: Sequence[tuple[MissingValue, ViewResult]], chain: ChainInfo) -> Launch | None:

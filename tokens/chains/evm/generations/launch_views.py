@@ -43,13 +43,13 @@ def _compiled_views(launch: Launch) -> list[MissingValue]:
 
 def _declared_views(launch: Launch) -> list[MissingValue]:
     """Return the values that the declaration does not name. Supply and decimals always come from the contract."""
-    named = {value.field for value in launch.missing}
+    declared_fields = {value.field for value in launch.missing}
     return [
         _view("decimals", launch.token, _TOKEN.function("decimals")),
         *(
             _view(field, launch.token, _TOKEN.function(field))
             for field, value in (("name", launch.name), ("symbol", launch.symbol))
-            if not value and field not in named
+            if not value and field not in declared_fields
         ),
     ]
 

@@ -72,8 +72,8 @@ def _views(chain: ChainInfo, launch: Launch) -> dict[_Key, ViewCall]:
     views: dict[_Key, ViewCall] = {}
 
     def view(contract: str, function: AbiFunction, *arguments: Any) -> ViewCall:
-        is_known = chain.has_contract(contract)
-        return ViewCall(contract=contract, function=function, arguments=arguments, trusted=is_known)
+        is_registered = chain.has_contract(contract)
+        return ViewCall(contract=contract, function=function, arguments=arguments, trusted=is_registered)
 
     if layout in _WITH_VIEWS:
         views |= {(name, 0): view(token, function) for name, function in _TOKEN_VIEWS.items()}

@@ -34,9 +34,9 @@ def find_launch(rpc: RpcClient, chain: ChainInfo, token: str) -> str | None:
         block = _find_creation(rpc, token, head=head)
     except NodeUnavailableError as error:
         logger.info("chain %s: the launch of %s is searched in all logs: %s", chain.chain_id, token, error)
-        indexed = {source: events for source, events in layouts.items() if all(map(_is_first_topic, events))}
-        topic = f"0x{token[2:].lower():0>{_WORD_DIGITS}}"
-        return _find_in_logs(rpc, indexed, token, first=0, last=head, topics=frozenset({topic})) if indexed else None
+        searchable = {source: events for source, events in layouts.items() if all(map(_is_first_topic, events))}
+        topics = frozenset({f"0x{token[2:].lower():0>{_WORD_DIGITS}}"})
+        return _find_in_logs(rpc, searchable, token, first=0, last=head, topics=topics) if searchable else None
     return None if block is None else _find_in_logs(rpc, layouts, token, first=block, last=block)
 
 

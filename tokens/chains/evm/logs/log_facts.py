@@ -169,15 +169,15 @@ def _read_transactions(
     Also return the undecodable logs of other transactions: a retry would fail the same way.
     """
     decoded = decode_logs(chain, logs.events, times=times, senders=logs.senders)
-    read = [*decoded.transactions, *decoded.undecodable]
+    entries = [*decoded.transactions, *decoded.undecodable]
     if decoded.incomplete:
-        read += _read_incomplete(rpc, chain, decoded.incomplete, logs.events, times=times)
+        entries += _read_incomplete(rpc, chain, decoded.incomplete, logs.events, times=times)
     # Together: the views of all launches are one request.
-    completed = complete_launches(rpc, chain, [each for each in read if isinstance(each, TransactionFacts)])
+    completed = complete_launches(rpc, chain, [each for each in entries if isinstance(each, TransactionFacts)])
     facts_by_hash = {facts.tx_hash: facts for facts in completed if not facts.is_empty}
     tx_hashes = dict.fromkeys(log["transactionHash"] for log in logs.events)
     transactions = [facts_by_hash[tx_hash] for tx_hash in tx_hashes if tx_hash in facts_by_hash]
-    return transactions, [each for each in read if isinstance(each, UndecodableLog)]
+    return transactions, [each for each in entries if isinstance(each, UndecodableLog)]
 
 
 def _read_incomplete(

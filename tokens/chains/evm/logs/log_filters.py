@@ -64,10 +64,10 @@ def _log_filters(chain: ChainInfo, addresses: frozenset[str] | None) -> tuple[Lo
     if any(not contracts.isdisjoint(pad.emitters(chain.chain_id)) for pad in chain.launchpads):
         # The launch selects the block, so that the PoolManager needs no bloom filter bits.
         contract_filter = replace(contract_filter, addresses=contracts | chain.pools_of_launches)
-    own = _build(None, log_decoding.own_topics(chain))
+    token_filter = _build(None, log_decoding.own_topics(chain))
     # The swap selects the block, so that reports on swaps need no bloom filter bits.
-    own = replace(own, topics=own.topics | {CONVERSION_TOPIC} | part_topics(chain))
-    return (contract_filter, own) if contracts else (own,)
+    token_filter = replace(token_filter, topics=token_filter.topics | {CONVERSION_TOPIC} | part_topics(chain))
+    return (contract_filter, token_filter) if contracts else (token_filter,)
 
 
 @lru_cache(maxsize=64)
@@ -88,11 +88,12 @@ def pool_filters(chain: ChainInfo, pools: PoolSelection) -> tuple[LogFilter, ...
         filters.append(_build(v3_pools, V3_POOL_TOPICS))
     if "v2" in chain.pool_kinds and pools.v3_pools != frozenset():
         filters.append(_build(pools.v3_pools, PAIR_TOPICS))
-    shared = {(address, topic0) for address, topic0 in chain.curve_trades if address}
-    if shared:
-        filters.append(source_filter(shared))
-    if (own := {topic0 for address, topic0 in chain.curve_trades if not address}) and pools.v3_pools != frozenset():
-        filters.append(_build(pools.v3_pools, own))
+    shared_curves = {(address, topic0) for address, topic0 in chain.curve_trades if address}
+    if shared_curves:
+        filters.append(source_filter(shared_curves))
+    own_curve_topics = {topic0 for address, topic0 in chain.curve_trades if not address}
+    if own_curve_topics and pools.v3_pools != frozenset():
+        filters.append(_build(pools.v3_pools, own_curve_topics))
     return tuple(filters)
 
 
@@ -107,12 +108,12 @@ def join_filters(filters: Sequence[LogFilter]) -> tuple[LogFilter, ...]:
 
     A filter with second topics stays separate: joined with others it would match all of the PoolManager's pools.
     """
-    wide = [one for one in filters if one.second_topics is None]
-    if len(wide) < 2:
+    joinable = [one for one in filters if one.second_topics is None]
+    if len(joinable) < 2:
         return tuple(filters)
-    every_address = any(one.addresses is None for one in wide)
-    addresses = None if every_address else {address for one in wide for address in one.addresses or ()}
-    joined = _build(addresses, {topic for one in wide for topic in one.topics})
+    every_address = any(one.addresses is None for one in joinable)
+    addresses = None if every_address else {address for one in joinable for address in one.addresses or ()}
+    joined = _build(addresses, {topic for one in joinable for topic in one.topics})
     return (joined, *(one for one in filters if one.second_topics is not None))
 
 
@@ -128,8 +129,8 @@ def may_contain_events(chain: ChainInfo, header: BlockHeader, pools: PoolSelecti
     filters = log_filters(chain)
     if pools is not None:
         # If all pools are selected, most are foreign, and most blocks have their swaps.
-        named = PoolSelection(v3_pools=pools.v3_pools or frozenset(), v4_pools=pools.v4_pools or frozenset())
-        filters += pool_filters(chain, named)
+        named_pools = PoolSelection(v3_pools=pools.v3_pools or frozenset(), v4_pools=pools.v4_pools or frozenset())
+        filters += pool_filters(chain, named_pools)
     return any(logs.may_match(header.logs_bloom) for logs in filters)
 
 

@@ -138,7 +138,7 @@ class LogReader:
         `headers`. A lagging node returns no logs for blocks that it lacks.
         """
         proof: Call = ("eth_blockNumber", ()) if headers is None else block_call(last)
-        where = {"fromBlock": hex(first), "toBlock": hex(last)}
+        block_range = {"fromBlock": hex(first), "toBlock": hex(last)}
 
         def parse(results: list[Any]) -> ValidLogs | CallFailure:
             for result in results:
@@ -156,7 +156,7 @@ class LogReader:
             times = None if headers is None else {header.hash: header.time for header in headers.values()}
             return split_logs(logs, chain=self.chain, pools=filters.pools, without=without, times=times)
 
-        return self.rpc.query([proof, *_log_calls(filters, where)], parse=parse)
+        return self.rpc.query([proof, *_log_calls(filters, block_range)], parse=parse)
 
     def _read_batches(self, headers: Sequence[BlockHeader]) -> Iterator[LogFacts]:
         """Yield the facts in the blocks, as many blocks at a time as one request has calls for."""
@@ -209,22 +209,21 @@ class LogReader:
         facts = read_facts(self.rpc, self.chain, logs)
         if pools is None:
             return facts
-        missed = select_pools(pool for pool in facts.launched_pools() if not pools.includes(pool))
+        unselected = select_pools(pool for pool in facts.launched_pools() if not pools.includes(pool))
         # A contract that is the curve of all its tokens was read already.
         queried = pool_filters(self.chain, pools)
-        filters = tuple(each for each in pool_filters(self.chain, missed) if each not in queried)
+        filters = tuple(each for each in pool_filters(self.chain, unselected) if each not in queried)
         if not filters:
             return facts
-        late = query(_Filters(requested=requested_pool_filters(self.chain, filters), pools=filters))
-        if isinstance(late, CallFailure):
+        pool_logs = query(_Filters(requested=requested_pool_filters(self.chain, filters), pools=filters))
+        if isinstance(pool_logs, CallFailure):
             # Apart from logs of the pools that they launch, the blocks have few logs.
             raise RequestTooLargeError(f"chain {self.chain.chain_id}: logs of launched pools are refused")
-        if any(logs.hashes.get(number, block_hash) != block_hash for number, block_hash in late.hashes.items()):
+        if any(logs.hashes.get(number, block_hash) != block_hash for number, block_hash in pool_logs.hashes.items()):
             raise InconsistentResponseError(f"chain {self.chain.chain_id}: a block was dropped during the read")
-        late_facts = read_facts(self.rpc, self.chain, late)
-        joined = join_pool_logs([facts.pools, late_facts.pools]).sorted()
-        return replace(facts, pools=joined)
+        pool_facts = read_facts(self.rpc, self.chain, pool_logs)
+        return replace(facts, pools=join_pool_logs([facts.pools, pool_facts.pools]).sorted())
 
 
-def _log_calls(filters: _Filters, where: Mapping[str, str]) -> list[Call]:
-    return [("eth_getLogs", (log_filter.query(**where),)) for log_filter in filters.requested]
+def _log_calls(filters: _Filters, blocks: Mapping[str, str]) -> list[Call]:
+    return [("eth_getLogs", (log_filter.query(**blocks),)) for log_filter in filters.requested]

@@ -146,7 +146,7 @@ class ReceiptReader:
     def _watched(self, logs: Sequence[Log], header: BlockHeader, *, transactions: Mapping[str, object]) -> ValidLogs:
         """Return a block's validated logs that match a filter. Raises RetryableError."""
         selections = () if self.pools is None else (self.pools, EVERY_POOL)
-        pools = tuple(log_filter for selected in selections for log_filter in pool_filters(self.chain, selected))
+        pools = tuple(log_filter for selection in selections for log_filter in pool_filters(self.chain, selection))
         matching = filter_watched(logs, (*log_filters(self.chain), *pools))
         watched = validate_logs([(None, matching)], first=header.number, last=header.number)
         validate_block_hashes(watched, {header.number: header.hash})

@@ -85,8 +85,8 @@ def attach_reports(pool_logs: PoolLogs, logs: Iterable[Log], *, chain: ChainInfo
             swaps[position] = swap
         launchpads = {launchpad for _, report in reports[tx_hash] if (launchpad := _launchpad_of(report))}
         for launchpad in sorted(launchpads):
-            reported = _with_reports(bare_swaps, _of_launchpad(reports[tx_hash], launchpad))
-            declared += [swap._replace(launchpad=launchpad) for _, swap in reported]
+            launchpad_swaps = _with_reports(bare_swaps, _of_launchpad(reports[tx_hash], launchpad))
+            declared += [swap._replace(launchpad=launchpad) for _, swap in launchpad_swaps]
     if declared:
         swaps = sorted([*swaps, *declared], key=position_of)
     return replace(pool_logs, swaps=swaps, undecodable=[*pool_logs.undecodable, *undecodable])

@@ -138,12 +138,12 @@ def _read_agreeing(
     for tx_hash, transaction, receipt in zip(tx_hashes, transactions, receipts, strict=True):
         block = blocks[receipt["blockNumber"]]
         try:
-            agreed = _agree(tx_hash, transaction, receipt, block)
+            is_consistent = _agree(tx_hash, transaction, receipt, block)
         except (AttributeError, KeyError, TypeError) as error:
             raise InconsistentResponseError(
                 f"chain {chain.chain_id}: an incomplete response ({error!r:.100})"
             ) from error
-        if not agreed:
+        if not is_consistent:
             raise InconsistentResponseError(f"chain {chain.chain_id}: transaction, receipt and block don't agree")
         if block["hash"] in times:
             block = block | {"timestamp": hex(times[block["hash"]])}

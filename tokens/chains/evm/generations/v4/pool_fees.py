@@ -65,8 +65,8 @@ class _V4Chain:
 
     def view(self, contract: str, function: AbiFunction, *arguments: Any, below: int | None = None) -> ViewCall:
         """Return the call to a view, trusted where the registry has the contract."""
-        is_known = self.info.has_contract(contract) or contract in (self.manager, self.state_view)
-        return ViewCall(contract=contract, function=function, arguments=arguments, trusted=is_known, below=below)
+        is_registered = self.info.has_contract(contract) or contract in (self.manager, self.state_view)
+        return ViewCall(contract=contract, function=function, arguments=arguments, trusted=is_registered, below=below)
 
 
 def read_v4_fees(
