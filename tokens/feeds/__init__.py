@@ -1,1 +1,1 @@
-"""Feeds in the formats of aggregators, made of stored trades, liquidity changes and candles; off by default."""
+"""Feeds in aggregators' formats, built from stored trades, liquidity changes and candles; off by default."""

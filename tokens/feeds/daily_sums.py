@@ -1,4 +1,4 @@
-"""Volume and fees of a chain's trades on a day in UTC, by quote token, with the day's blocks."""
+"""A chain's trade volume and fees on a UTC day by quote token, with the day's blocks."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
@@ -19,9 +19,9 @@ _HOUR = 3600
 # Verified days change only if an operator reads blocks again.
 _CACHE_TIMES = CacheTimes(fresh=24 * _HOUR, ttl=48 * _HOUR, wait_timeout=15.0, lock_ttl=60.0)
 
-# The fee is that of the trade, which pools of v4 and v2 have, else the launch's, until the token leaves the launch's
-# pool. A launch's fees have a hook where the pool is one of v4. `at` leaves out partitions, and each of the others is
-# read by its index of positions.
+# Trades in v4 and v2 pools store their fee. Other trades take the launch's fee until the token leaves its first pool.
+# Launch fees in a v4 pool have a hook. The range of `at` excludes partitions; an index on positions finds the rows in
+# the remaining ones.
 _FEE = """COALESCE(trade.fee, CASE WHEN launch.facts #>> '{fees,type}' = 'static'
     AND launch.facts #>> '{fees,hook}' IS NULL AND NOT EXISTS (
         SELECT FROM tokens_tokenevent AS change WHERE change.token_id = trade.token_id
@@ -50,9 +50,9 @@ class DayNotServedError(Exception):
 
 
 def read_day(chain: ChainInfo, day: date, served: ServedBlocks) -> dict[str, Any]:
-    """Return the answer for a day, computed once a day for all callers.
+    """Return the response body for a day, computed once a day for all callers.
 
-    Raises DayNotServedError unless all blocks of the day are served and verified, NotServedError for a day without
+    Raises DayNotServedError unless all the day's blocks are served and verified, NotServedError for a day without
     blocks, and NodeUnavailableError.
     """
     start = datetime.combine(day, time(), UTC)
@@ -74,7 +74,7 @@ def read_day(chain: ChainInfo, day: date, served: ServedBlocks) -> dict[str, Any
 
 
 def sum_up_blocks(chain_id: int, start: datetime, end: datetime, first: int, last: int) -> Sequence[tuple[Any, ...]]:
-    """Return the sums of the trades in these blocks and times by quote token, in its sequence. One query."""
+    """Return trade sums by quote token for these blocks and times, sorted by quote token. One query."""
     values = {
         "chain_id": chain_id,
         "first": chain_position(first, 0),
@@ -89,7 +89,7 @@ def sum_up_blocks(chain_id: int, start: datetime, end: datetime, first: int, las
 
 
 def describe_day(chain: ChainInfo, start: datetime, end: datetime, first: int, last: int) -> dict[str, Any]:
-    """Return the answer for the day in these times and blocks, which are not checked. One query."""
+    """Return the response body for the day between these times and blocks, without checks. One query."""
     rows = sum_up_blocks(chain.chain_id, start, end, first, last)
     quotes = [_describe_quote(row) for row in rows]
     return {

@@ -1,4 +1,4 @@
-"""Answers of the feeds of events, as DEX Screener and DEXTools specify them: amounts are whole units in decimals.
+"""Response bodies of event feeds, as DEX Screener and DEXTools specify them: amounts are whole units in decimals.
 
 Sources: DEX Screener Adapter Specs v1.1, and dextools-io/integration-sdk, http-adapter-specification.yml 0.0.1.
 """
@@ -22,17 +22,17 @@ def decimal_text(amount: int, decimals: int) -> str:
 
 
 def describe_block(number: int, seconds: int) -> dict[str, Any]:
-    """Return a block of both formats."""
+    """Return a block, which is equal in both formats."""
     return {"blockNumber": number, "blockTimestamp": seconds}
 
 
 def describe_events(events: Iterable[PoolEvent], *, with_price: bool) -> list[dict[str, Any]]:
-    """Return events in both formats; DEX Screener's has the price of a swap, and DEXTools' none."""
+    """Return events in either format; only DEX Screener's has the price after a swap."""
     return [_describe_event(event, with_price=with_price) for event in events]
 
 
 def describe_asset(asset: FeedAsset) -> dict[str, Any]:
-    """Return an asset of both formats. Launched tokens can't be minted: what is not locked by the launch circulates."""
+    """Return an asset, equal in both formats. Launched tokens can't be minted: supply without a lock circulates."""
     described: dict[str, Any] = {"id": asset.address, "name": asset.name, "symbol": asset.symbol}
     if asset.supply is not None:
         supply = decimal_text(asset.supply, asset.decimals)
@@ -48,7 +48,7 @@ def describe_holders(asset: FeedAsset, page: HolderPage) -> dict[str, Any]:
 
 
 def describe_screener_pair(pair: FeedPair, *, dex_key: str) -> dict[str, Any]:
-    """Return a pair of DEX Screener's format; without a fee where the pool's directions differ or its fee changes."""
+    """Return a pair in DEX Screener's format; without a fee if the pool's directions differ or its fee changes."""
     fee = {} if pair.fee is None or pair.fee % _PPM_PER_BPS else {"feeBps": pair.fee // _PPM_PER_BPS}
     creator = {"creator": pair.creator} if pair.creator else {}
     launchpad = launchpad_of(pair.generation)
@@ -57,7 +57,7 @@ def describe_screener_pair(pair: FeedPair, *, dex_key: str) -> dict[str, Any]:
 
 
 def describe_tools_pair(pair: FeedPair) -> dict[str, Any]:
-    """Return a pair of DEXTools' format, with the factory that launched its token."""
+    """Return a pair in DEXTools' format, with the factory that launched its token."""
     return {**_describe_pair(pair), "factoryAddress": pair.factory}
 
 
@@ -77,7 +77,7 @@ def _describe_event(event: PoolEvent, *, with_price: bool) -> dict[str, Any]:
     token = decimal_text(event.amount_token, pair.decimals)
     quote = decimal_text(event.amount_quote, pair.quote_decimals)
     described: dict[str, Any] = {
-        "block": describe_block(event.block, event.at),
+        "block": describe_block(event.block, event.timestamp),
         "eventType": event.kind,
         "txnId": event.tx_hash,
         "txnIndex": event.tx_index,

@@ -1,6 +1,6 @@
-"""Pairs and assets of feeds: pools of launched tokens, these tokens, and their quote tokens.
+"""Feed pairs and assets: launched tokens, their pools, and their quote tokens.
 
-A token that graduates, or whose launchpad moves its liquidity, has a pair of each pool.
+A token that graduates, or whose launchpad moves its liquidity, has one pair per pool.
 """
 
 from collections import defaultdict
@@ -28,9 +28,9 @@ _NATIVE_DECIMALS = 18
 
 
 class FeedPair(NamedTuple):
-    """A pool of a launched token. The token is asset 0, and the quote token asset 1, whatever the pool's sequence.
+    """A launched token's pool. The token is asset 0, and the quote token asset 1, whatever the pool's sequence.
 
-    Block, time and transaction are those of the launch, and of a later pool those of the change into it.
+    Block, time and transaction come from the launch; for a later pool, from the change into it.
     """
 
     token_id: int
@@ -49,38 +49,38 @@ class FeedPair(NamedTuple):
     created_at: int
     tx_hash: str
     quote_decimals: int
-    # Whether the token is currency 0 of the pool, as that of a bonding curve always is.
+    # Whether the token is the pool's currency 0. On a bonding curve it always is.
     is_currency0: bool
     is_curve: bool
     # The square root of the pool's first price, None if unknown.
     root: int | None
-    # Parts per million of both directions; None where they differ or change, and of later pools.
+    # Parts per million in both directions; None if they differ or change, and for later pools.
     fee: int | None
-    # Of the change into the pool; None of the launch's pool.
+    # Position of the change into the pool; None for the launch's pool.
     since: int | None = None
 
     def has_event(self, position: int, tx_hash: str, *, is_join: bool) -> bool:
-        """Return whether an event of the token's pools is at or after the beginning of this one.
+        """Return whether an event in the token's pools happened in this pool or a later one.
 
-        The transaction that changes the pool adds its liquidity before.
+        The transaction that changes the pool adds the new pool's liquidity before its change event.
         """
         return self.since is None or position >= self.since or (is_join and tx_hash == self.tx_hash)
 
 
 class FeedAsset(NamedTuple):
-    """A launched token or a quote token; its supply in smallest units if it is known."""
+    """A launched token or a quote token; `supply` is in smallest units, None if unknown."""
 
     address: str
     name: str
     symbol: str
     decimals: int
     supply: int | None = None
-    # A part of the supply was given to a vault, an airdrop or a presale, of which it is not stored what is claimed.
+    # A vault, an airdrop or a presale got a share, and no row stores how much was claimed since.
     has_locked_supply: bool = False
 
 
 def find_pair(chain: ChainInfo, pool: str) -> FeedPair | None:
-    """Return the pair in a pool, an address or id in stored form. Two queries, more of a former pool."""
+    """Return the pair in a pool, named by address or id in stored form. Two queries, more for a former pool."""
     tokens = Token.objects.on_chain().filter(chain_id=chain.chain_id).order_by("pk")
     searches = (tokens.filter(pool_address=pool), tokens.filter(pools__pool_address=pool))
     pairs = (pair for search in searches for pair in _read_pairs(search) if pair.pool == pool)
@@ -88,7 +88,7 @@ def find_pair(chain: ChainInfo, pool: str) -> FeedPair | None:
 
 
 def find_pairs(token_ids: Collection[int]) -> dict[int, list[FeedPair]]:
-    """Return token id -> its pairs in sequence, without tokens with a quote token of unknown decimals.
+    """Return token id -> its pairs in sequence, without tokens whose quote token has unknown decimals.
 
     Two queries, and one more if a token has several pools.
     """
@@ -99,15 +99,15 @@ def find_pairs(token_ids: Collection[int]) -> dict[int, list[FeedPair]]:
 
 
 def read_chain_pairs(chain: ChainInfo) -> Iterator[FeedPair]:
-    """Yield all pairs of a chain. Two queries, and one more if a token has several pools."""
+    """Yield a chain's pairs. Two queries, and one more if a token has several pools."""
     tokens = Token.objects.on_chain().filter(chain_id=chain.chain_id).exclude(pool_address="")
     return _read_pairs(tokens.order_by("pk"))
 
 
 def find_asset(chain: ChainInfo, address: str) -> FeedAsset | None:
-    """Return a launched token, or a quote token of the registry, by its address in stored form. At most one query.
+    """Return a launched token, or one of the registry's quote tokens, by address in stored form. At most one query.
 
-    The address zero is the chain's coin, where tokens are paired with it.
+    The zero address is the chain's native coin, on chains where tokens are paired with it.
     """
     columns = ("name", "symbol", "decimals", "supply", "presale_id", "extensions")
     launched = Token.objects.at_address(address, chain_id=chain.chain_id).values_list(*columns).first()
@@ -130,25 +130,25 @@ def find_asset(chain: ChainInfo, address: str) -> FeedAsset | None:
 
 def first_shown(*texts: str) -> str:
     """Return the first text with a visible character: aggregators stop at an empty name."""
-    return next(text for text in texts if any(part.isprintable() and not part.isspace() for part in text))
+    return next(text for text in texts if any(char.isprintable() and not char.isspace() for char in text))
 
 
 def _read_pairs(tokens: QuerySet[Token]) -> Iterator[FeedPair]:
-    """Yield the pairs of tokens, those of one token in sequence."""
+    """Yield the tokens' pairs; one token's pairs are in sequence."""
     changes = _read_changes(tokens)
     for *columns, pool, fees, curve in tokens.values_list(*_COLUMNS, _POOL, _FEES, _CURVE):
-        pk, token, symbol, decimals, present, quote, quote_symbol, *others, block, created_at, tx_hash = columns
+        pk, token, symbol, decimals, current_pool, quote, quote_symbol, *others, block, created_at, tx_hash = columns
         if not pool or pool["pair_decimals"] is None:
             continue
         locker, factory, creator, generation = others
         is_currency0 = curve is not None or address_key(token) < address_key(quote)
         tick = None if pool.get("tick") is None else int(pool["tick"])
-        of_launch = FeedPair(
+        launch_pair = FeedPair(
             token_id=pk,
             token=token,
             symbol=symbol or token,
             decimals=decimals,
-            pool=pool.get("address") or present,
+            pool=pool.get("address") or current_pool,
             quote=quote,
             quote_symbol=quote_symbol or quote,
             locker=locker,
@@ -164,13 +164,13 @@ def _read_pairs(tokens: QuerySet[Token]) -> Iterator[FeedPair]:
             root=None if tick is None else tick_root(tick if is_currency0 else -tick),
             fee=_static_fee(fees),
         )
-        yield of_launch
+        yield launch_pair
         for change in changes.get(pk, ()):
-            yield of_launch._replace(**change, is_curve=False, fee=None)
+            yield launch_pair._replace(**change, is_curve=False, fee=None)
 
 
 def _read_changes(tokens: QuerySet[Token]) -> dict[int, list[dict[str, Any]]]:
-    """Return token id -> what differs in its later pairs, in sequence. One query, and one more if there are any."""
+    """Return token id -> changed fields for each later pair, in sequence. One query, and one more if there are any."""
     pools = TokenPool.objects.filter(token__in=tokens.order_by())
     sides = defaultdict[int, dict[str, bool | None]](dict)
     for token_id, pool, is_currency0 in pools.values_list("token_id", "pool_address", "is_currency0"):
@@ -180,18 +180,18 @@ def _read_changes(tokens: QuerySet[Token]) -> dict[int, list[dict[str, Any]]]:
     changes = defaultdict[int, list[dict[str, Any]]](list)
     columns = ("token_id", "block_number", "log_index", "at", "tx_hash", "arguments")
     events = TokenEvent.objects.filter(token__in=sides, kind=EventKind.POOL_CHANGED).values_list(*columns)
-    for token_id, block, log_index, at, tx_hash, arguments in events.order_by("block_number", "log_index"):
-        later = {pool for pool, is_currency0 in sides[token_id].items() if is_currency0 is not None}
-        # A graduation that names no pool is one into the pair that was created with the token.
-        named = {arguments["pool"]} if arguments["pool"] else later
-        for pool in named & later:
+    for token_id, block, log_index, changed_at, tx_hash, arguments in events.order_by("block_number", "log_index"):
+        later_pools = {pool for pool, is_currency0 in sides[token_id].items() if is_currency0 is not None}
+        # A graduation event without a pool goes into the pair that was created with the token.
+        new_pools = {arguments["pool"]} if arguments["pool"] else later_pools
+        for pool in new_pools & later_pools:
             root = arguments.get("sqrtPriceX96")
             changes[token_id].append(
                 {
                     "pool": pool,
                     "is_currency0": sides[token_id][pool],
                     "block_number": block,
-                    "created_at": int(at.timestamp()),
+                    "created_at": int(changed_at.timestamp()),
                     "tx_hash": tx_hash,
                     "root": None if root is None else int(root),
                     "since": chain_position(block, log_index),

@@ -1,6 +1,6 @@
-"""Amounts that liquidity of Uniswap's pools stands for, in integers. Pure.
+"""Token amounts for liquidity in Uniswap pools, in integers. Pure.
 
-Prices are square roots of smallest units of currency 1 for one of currency 0, times 2^96, as in `Swap.sqrt_price`.
+Prices are square roots of currency 1 per currency 0 in smallest units, times 2^96, as in `Swap.sqrt_price`.
 """
 
 from bisect import bisect_right
@@ -14,7 +14,7 @@ MOST_TICKS = 500
 
 
 def liquidity_amounts(liquidity: int, root: int, tick_lower: int, tick_upper: int) -> tuple[int, int]:
-    """Return currency 0 and currency 1 that a change of liquidity moves at a price, both at least 0.
+    """Return the currency 0 and currency 1 that a liquidity change moves at a price, both at least 0.
 
     Rounded in the pool's favor: up where liquidity is added. Source: SqrtPriceMath.getAmount0Delta and getAmount1Delta.
     """
@@ -26,10 +26,10 @@ def liquidity_amounts(liquidity: int, root: int, tick_lower: int, tick_upper: in
 
 
 class PoolReserves:
-    """Liquidity of a pool by ranges of ticks, and what it holds at a price."""
+    """A pool's liquidity by tick range, and its reserves at a price."""
 
     def __init__(self) -> None:
-        # Tick -> change of the active liquidity where the price rises above it.
+        # Tick -> change in active liquidity when the price rises above the tick.
         self._net: dict[int, int] = {}
         self._is_built = False
 
@@ -46,7 +46,7 @@ class PoolReserves:
     def at(self, root: int) -> tuple[int, int] | None:
         """Return currency 0 and currency 1 at a price, without uncollected fees.
 
-        None above MOST_TICKS. Each is up to a unit per tick less than the sum of the positions.
+        None above MOST_TICKS. Each is up to one unit per tick less than the positions' sum.
         """
         if len(self._net) > MOST_TICKS:
             return None
@@ -54,14 +54,14 @@ class PoolReserves:
             self._build()
         if not self._roots:
             return 0, 0
-        place = bisect_right(self._roots, root) - 1
-        if place < 0:
+        index = bisect_right(self._roots, root) - 1
+        if index < 0:
             return self._above[0], 0
-        if place == len(self._roots) - 1:
+        if index == len(self._roots) - 1:
             return 0, self._below[-1] // _Q96
-        active, upper = self._active[place], self._roots[place + 1]
-        amount0 = self._above[place + 1] + (active << 96) * (upper - root) // upper // root
-        return amount0, (self._below[place] + active * (root - self._roots[place])) // _Q96
+        active, upper = self._active[index], self._roots[index + 1]
+        amount0 = self._above[index + 1] + (active << 96) * (upper - root) // upper // root
+        return amount0, (self._below[index] + active * (root - self._roots[index])) // _Q96
 
     def _build(self) -> None:
         """Sum up currency 1 below each tick, times 2^96, and currency 0 above it."""

@@ -1,4 +1,4 @@
-"""Swaps and liquidity changes of a range of blocks, with the pool's reserves after each, in the chain's sequence."""
+"""Swaps and liquidity changes in a block range, with the pool's reserves after each, in the chain's sequence."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,9 +18,9 @@ from tokens.feeds.pool_amounts import PoolReserves, liquidity_amounts
 from tokens.models import PoolLiquidityChange, PoolTrade, Token
 from tokens.trades.pool_prices import price_root
 
-# Blocks and events of one answer.
+# Blocks and events in one response.
 MOST_BLOCKS, MOST_EVENTS = 1_000, 5_000
-# The sender of transactions of which only logs were read.
+# The sender where only a transaction's logs were read.
 UNKNOWN_MAKER = "0x" + "0" * 40
 _TRADE_COLUMNS = (
     "position", "token_id", "at", "tx_hash", "tx_index", "trader", "is_buy", "is_conversion", "amount_token",
@@ -51,7 +51,7 @@ class PoolEvent(NamedTuple):
     pair: FeedPair
     block: int
     # Unix seconds.
-    at: int
+    timestamp: int
     tx_hash: str
     tx_index: int
     # In the block.
@@ -60,17 +60,17 @@ class PoolEvent(NamedTuple):
     # Smallest units, not negative.
     amount_token: int
     amount_quote: int
-    # Of a swap.
+    # False for joins and exits.
     is_buy: bool
-    # After the event; None of a change in a pool of unknown price.
+    # After the event; None for a join or exit in a pool without a known price.
     price: Decimal | None
-    # Of token and quote token after the event, in smallest units; None if unknown.
+    # Token and quote token after the event, in smallest units; None if unknown.
     reserves: tuple[int, int] | None
 
 
 @dataclass(kw_only=True)
 class _ReplayedPool:
-    """Price and liquidity of a pool as the events of a range change them."""
+    """A pool's price and liquidity while a range's events are replayed."""
 
     pair: FeedPair
     price: Decimal | None = None
@@ -89,18 +89,18 @@ class _ReplayedPool:
         )
 
     def token_first(self, amounts: tuple[int, int]) -> tuple[int, int]:
-        """Return amounts of currency 0 and currency 1 as those of token and quote token."""
+        """Convert currency 0 and currency 1 amounts to token and quote token amounts."""
         return amounts if self.pair.is_currency0 else amounts[::-1]
 
     def held(self) -> tuple[int, int] | None:
         # A bonding curve has no positions.
-        held = None if self.root is None or self.pair.is_curve else self.reserves.at(self.root)
-        # Of liquidity that was added before the chain was followed, only the removal is known.
-        return None if held is None or min(held) < 0 else self.token_first(held)
+        amounts = None if self.root is None or self.pair.is_curve else self.reserves.at(self.root)
+        # If liquidity was added before the chain was followed, only its removal is stored.
+        return None if amounts is None or min(amounts) < 0 else self.token_first(amounts)
 
 
 def read_pool_events(chain: ChainInfo, first: int, last: int) -> list[PoolEvent]:
-    """Return the events of these blocks, which are served, in at most seven queries.
+    """Return the events in these blocks, which must be served, in at most seven queries.
 
     Raises TooManyEventsError and UnplacedEventError.
     """
@@ -123,18 +123,18 @@ def _read(rows: QuerySet[Any], columns: Sequence[str]) -> list[tuple[Any, ...]]:
 
 
 class _ReplayedPools:
-    """The pools of the tokens of a range, by token and place in the chain."""
+    """The pools of a range's tokens, by token and position in the chain."""
 
     def __init__(self, pairs: Mapping[int, Sequence[FeedPair]]) -> None:
         self._pools = {token_id: [_ReplayedPool(pair=pair) for pair in own] for token_id, own in pairs.items()}
 
     def find(self, token_id: int, position: int, tx_hash: str = "", *, is_join: bool = False) -> _ReplayedPool | None:
-        """Return the pool of an event; None of a token with a quote token of unknown decimals."""
+        """Return an event's pool; None if its quote token has unknown decimals."""
         pools = reversed(self._pools.get(token_id, ()))
         return next((pool for pool in pools if pool.pair.has_event(position, tx_hash, is_join=is_join)), None)
 
     def load_liquidity(self, start: int) -> None:
-        """Add the liquidity of the pools before a position."""
+        """Add the liquidity that the pools have before a position."""
         before = PoolLiquidityChange.objects.filter(position__lt=start).order_by()
         single = before.filter(token_id__in=[token_id for token_id, own in self._pools.items() if len(own) == 1])
         ranges = single.values_list("token_id", "tick_lower", "tick_upper").annotate(total=Sum("liquidity"))
@@ -149,11 +149,11 @@ class _ReplayedPools:
                 pool.reserves.add(lower, upper, int(liquidity))
 
     def load_prices(self, changes: Collection[tuple[Any, ...]], start: int) -> None:
-        """Set the price before a position, for pools with changes: until the first trade it is the pool's first one."""
+        """Set the price before a position for pools with changes; before any trade, the pool's first price stays."""
         times: dict[int, datetime] = {row[1]: row[2] for row in changes if row[1] in self._pools}
         if not times:
             return
-        # Trades are stored by time, and a block's time is not known here: later ones are few.
+        # Trades are stored by time. The last change's time bounds the scan: few trades are between `start` and it.
         trades = PoolTrade.objects.filter(token_id=OuterRef("pk"), at__lte=max(times.values()), position__lt=start)
         newest = trades.order_by("-at", "-position")
         last = {name: Subquery(newest.values(name)[:1]) for name in ("price", "position")}
@@ -164,10 +164,10 @@ class _ReplayedPools:
 
 
 def _replay(pools: _ReplayedPools, rows: Iterable[tuple[Any, ...]]) -> Iterator[PoolEvent]:
-    for position, token_id, at, tx_hash, tx_index, trader, *facts in rows:
+    for position, token_id, mined_at, tx_hash, tx_index, trader, *facts in rows:
         # A trade begins with its side, and a change with a tick.
         is_trade, transaction = isinstance(facts[0], bool), _transaction(tx_hash)
-        # A quote token of unknown decimals makes no trades, and no amounts.
+        # If the quote token has unknown decimals, there are no trades and no amounts.
         pool = pools.find(token_id, position, transaction, is_join=not is_trade and facts[2] > 0)
         if pool is None:
             continue
@@ -175,10 +175,10 @@ def _replay(pools: _ReplayedPools, rows: Iterable[tuple[Any, ...]]) -> Iterator[
         if tx_index is None:
             raise UnplacedEventError(block)
         maker = UNKNOWN_MAKER if trader is None else format_address(bytes(trader))
-        place = _Place(block, int(at.timestamp()), transaction, tx_index, log_index, maker)
+        origin = _Origin(block, int(mined_at.timestamp()), transaction, tx_index, log_index, maker)
         if is_trade:
-            yield _swap(pool, place, *facts)
-        elif event := _change(pool, place, *facts):
+            yield _swap(pool, origin, *facts)
+        elif event := _change(pool, origin, *facts):
             yield event
 
 
@@ -186,11 +186,11 @@ def _transaction(stored: bytes | None) -> str:
     return "" if stored is None else format_transaction(bytes(stored))
 
 
-class _Place(NamedTuple):
-    """The place of an event and its maker, in the sequence of `PoolEvent`."""
+class _Origin(NamedTuple):
+    """An event's log, transaction and maker: these fields have the same sequence in `PoolEvent`."""
 
     block: int
-    at: int
+    timestamp: int
     tx_hash: str
     tx_index: int
     log_index: int
@@ -199,7 +199,7 @@ class _Place(NamedTuple):
 
 def _swap(
     state: _ReplayedPool,
-    place: _Place,
+    origin: _Origin,
     is_buy: bool,
     is_conversion: bool,
     amount_token: Decimal,
@@ -208,20 +208,20 @@ def _swap(
 ) -> PoolEvent:
     state.set_price(price)
     if is_conversion:
-        place = place._replace(maker=state.pair.locker)
-    return PoolEvent("swap", state.pair, *place, int(amount_token), int(amount_quote), is_buy, price, state.held())
+        origin = origin._replace(maker=state.pair.locker)
+    return PoolEvent("swap", state.pair, *origin, int(amount_token), int(amount_quote), is_buy, price, state.held())
 
 
 def _change(
     state: _ReplayedPool,
-    place: _Place,
+    origin: _Origin,
     tick_lower: int,
     tick_upper: int,
     liquidity: Decimal,
     amount0: Decimal | None,
     amount1: Decimal | None,
 ) -> PoolEvent | None:
-    """Return a join or exit with the amounts of its event; without these they follow from the price, if it is known."""
+    """Return a join or exit with its event's amounts, else with amounts at the pool's price; None without either."""
     change = int(liquidity)
     state.reserves.add(tick_lower, tick_upper, change)
     if amount0 is not None and amount1 is not None:
@@ -232,5 +232,5 @@ def _change(
         return None
     token, quote = state.token_first(amounts)
     return PoolEvent(
-        "join" if change > 0 else "exit", state.pair, *place, token, quote, False, state.price, state.held()
+        "join" if change > 0 else "exit", state.pair, *origin, token, quote, False, state.price, state.held()
     )

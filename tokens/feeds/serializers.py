@@ -1,4 +1,4 @@
-"""Parameters and answers of the feeds, by the names of their formats."""
+"""Parameters and response bodies for the feeds, by their formats' names."""
 
 import re
 from datetime import date
@@ -14,13 +14,13 @@ from tokens.feeds.charts.chart_symbols import MOST_BARS, RESOLUTION_NAMES, SYMBO
 from tokens.feeds.pool_events import MOST_BLOCKS, MOST_EVENTS
 from tokens.installation.chain_fields import EvmAddressField, PoolAddressField
 
-# Positions of trades are 64-bit integers with 20 bits of the log's index.
+# A trade's position is a 64-bit integer that has the log index in its lowest 20 bits.
 _MAX_BLOCK = 2**43 - 2
 _DECIMAL = "Whole units, with a point."
 
 
 class BlockNumberField(WholeNumberField):
-    """Number of a block."""
+    """Block number."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(min_value=0, max_value=_MAX_BLOCK, **options)
@@ -45,7 +45,7 @@ class BlockRangeQuery(serializers.Serializer[Any]):
 
 
 class BlockQuery(serializers.Serializer[Any]):
-    """Number or time of a block."""
+    """Block number or time."""
 
     number = BlockNumberField(required=False, help_text="At most that of /latest-block. `timestamp` is then ignored.")
     timestamp = UnixTimeField(
@@ -62,7 +62,7 @@ class BlockQuery(serializers.Serializer[Any]):
 
 
 class AssetQuery(serializers.Serializer[Any]):
-    """Address of a token."""
+    """Token address."""
 
     id = EvmAddressField(lacking="feed", help_text="A launched token, or a quote token of the registry.")
 
@@ -75,13 +75,13 @@ class HoldersQuery(AssetQuery):
 
 
 class PairQuery(serializers.Serializer[Any]):
-    """Id of a pair."""
+    """Pair id."""
 
     id = PoolAddressField(help_text="A v3 pool's address, or a v4 pool's id of 32 bytes.")
 
 
 class ExchangeQuery(serializers.Serializer[Any]):
-    """Address of a factory."""
+    """Factory address."""
 
     id = EvmAddressField(lacking="feed", help_text="A factory of launches of this chain, as in a pair.")
 
@@ -110,7 +110,7 @@ class DayQuery(serializers.Serializer[Any]):
 
 
 class SymbolField(ShapedField):
-    """Symbol of a chart."""
+    """Chart symbol."""
 
     rule = SYMBOL_RULE
     shape = {"type": "string", "pattern": "^[1-9][0-9]{0,17}:0[xX][0-9a-fA-F]{40}(\\.[qQ][uU][oO][tT][eE])?$"}
@@ -141,7 +141,7 @@ class FirstTimeField(UnixTimeField):
 
 
 class HistoryQuery(SymbolQuery):
-    """Bars of a symbol."""
+    """A symbol's bars."""
 
     resolution = serializers.ChoiceField(
         list(RESOLUTION_NAMES),
@@ -220,14 +220,14 @@ class _FeedPairSerializer(serializers.Serializer[Any]):
 
 
 class PairMetadataSerializer(serializers.Serializer[Any]):
-    """Further facts about a pair of DEX Screener's format."""
+    """Further facts about a pair in DEX Screener's format."""
 
     launchpad = serializers.CharField(help_text="Name of the token's launchpad.")
     launchpadTitle = serializers.CharField()
 
 
 class ScreenerPairSerializer(_FeedPairSerializer):
-    """A pair of DEX Screener's format."""
+    """A pair in DEX Screener's format."""
 
     dexKey = serializers.CharField(help_text="FEED_DEX_KEY.")
     creator = serializers.CharField(required=False)
@@ -236,7 +236,7 @@ class ScreenerPairSerializer(_FeedPairSerializer):
 
 
 class ToolsPairSerializer(_FeedPairSerializer):
-    """A pair of DEXTools' format."""
+    """A pair in DEXTools' format."""
 
     factoryAddress = serializers.CharField()
 
@@ -268,7 +268,7 @@ class FeedEventSerializer(serializers.Serializer[Any]):
 
 
 class ScreenerEventSerializer(FeedEventSerializer):
-    """An event of DEX Screener's format."""
+    """An event in DEX Screener's format."""
 
     priceNative = serializers.CharField(
         required=False, help_text="Of swaps: the pool's price after it, asset 1 for one of asset 0."
@@ -288,7 +288,7 @@ class _QuoteDaySerializer(serializers.Serializer[Any]):
 
 
 class DaySerializer(serializers.Serializer[Any]):
-    """Volume and fees of a day in UTC, in the pool's amounts: without protocol fees and conversions of fees."""
+    """Volume and fees on a UTC day, in the pool's amounts: without protocol fees and fee conversions."""
 
     chainId = serializers.IntegerField()
     day = serializers.CharField()
@@ -316,7 +316,7 @@ class _ChartTypeSerializer(serializers.Serializer[Any]):
 
 
 class ChartConfigSerializer(serializers.Serializer[Any]):
-    """Configuration of a datafeed."""
+    """Datafeed configuration."""
 
     supports_search = serializers.BooleanField()
     supports_group_request = serializers.BooleanField()
@@ -329,7 +329,7 @@ class ChartConfigSerializer(serializers.Serializer[Any]):
 
 
 class ChartSymbolSerializer(serializers.Serializer[Any]):
-    """LibrarySymbolInfo of a token in USD or in its paired token."""
+    """LibrarySymbolInfo for a token in USD or in its paired token."""
 
     name = serializers.CharField()
     ticker = serializers.CharField()

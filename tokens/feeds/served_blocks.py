@@ -1,4 +1,4 @@
-"""The blocks of a chain that feeds serve: final, indexed with trades, and within the retention of trades."""
+"""A chain's blocks that feeds serve: final, indexed with trades, and within the retention of trades."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ def read_served_blocks(chain: ChainInfo) -> ServedBlocks:
 
 
 def read_block_time(chain: ChainInfo, number: int) -> int:
-    """Return the Unix seconds of a block: of the reorg window, or from a node. Raises NodeUnavailableError."""
+    """Return a block's Unix seconds from the reorg window or a node. Raises NodeUnavailableError."""
     if block := read_blocks(chain.chain_id, [number]).get(number):
         return int(block.at.timestamp())
     with node_slot(), query_deadline(_NODE_SECONDS):
@@ -89,7 +89,7 @@ def read_block_time(chain: ChainInfo, number: int) -> int:
 
 
 def find_block_from(chain: ChainInfo, at: datetime) -> int:
-    """Return the first block of at least this time, by a few calls of a node once a day for all callers.
+    """Return the first block at or after this time, by a few calls to a node once a day for all callers.
 
     Raises NotServedError while no final block has it, and NodeUnavailableError.
     """
@@ -108,9 +108,9 @@ def find_block_from(chain: ChainInfo, at: datetime) -> int:
 
 
 def find_block_at(chain: ChainInfo, seconds: int, *, newest: int) -> int:
-    """Return the youngest block of at most this time, in Unix seconds.
+    """Return the youngest block at or before this time, in Unix seconds.
 
-    The blocks of each hour are found once a day for all callers, so that a search is among those of an hour. Raises
+    Each hour's first block is cached for a day for all callers, so that a search covers one hour's blocks. Raises
     NotServedError unless the block `newest` is younger and the first one is not; and NodeUnavailableError.
     """
     if seconds >= read_block_time(chain, newest):
@@ -130,7 +130,7 @@ def find_block_at(chain: ChainInfo, seconds: int, *, newest: int) -> int:
 
 
 def first_block_from(chain: Chain, seconds: int, *, newest: int, oldest: int = 0) -> int:
-    """Return the first block of at least this time from `oldest` on; `newest` + 1 if there is none.
+    """Return the first block at or after this time from `oldest` on; `newest` + 1 if there is none.
 
     Raises NodeUnavailableError.
     """

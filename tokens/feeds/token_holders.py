@@ -1,7 +1,7 @@
-"""Holders of a token, from the Blockscout explorer of its chain: transfers and balances are not stored here.
+"""A token's holders from its chain's Blockscout explorer: transfers and balances are not stored here.
 
 The explorer's list has all accounts with a balance but the zero address, largest balance first.
-Shapes: https://docs.blockscout.com/devs/apis/rpc/token (getTokenHolders), and the counters of a token in
+Shapes: https://docs.blockscout.com/devs/apis/rpc/token (getTokenHolders), and token counters in
 https://docs.blockscout.com/openapi-specs/blockscout-pro-api.yaml.
 """
 
@@ -23,8 +23,8 @@ from tokens.chains.registry.chains import ChainInfo
 FRESH_SECONDS = 300
 # Incremented with every change of the cached value.
 CACHE_VERSION = 1
-# Pages fetched in a minute for one address, and for all: two requests each, of the 5 a second that Blockscout allows
-# without a plan.
+# Pages fetched per minute for one address, and for all. A page takes two requests; Blockscout allows 5 a second without
+# a plan.
 _PAGES_OF_CALLER, _PAGES_OF_ALL = 60, 120
 _TIMEOUT_SECONDS = 5.0
 # A page of 50 holders has 8 kB.
@@ -36,24 +36,24 @@ _DIGITS = re.compile(r"[0-9]{1,78}", re.ASCII)
 
 @dataclass(frozen=True, kw_only=True)
 class HolderPage:
-    """Number of all holders, and those of a page with their balances in smallest units, largest first."""
+    """A page of holders with their balances in smallest units, largest first; `total` counts all holders."""
 
     total: int
     holders: list[tuple[str, int]]
 
 
 def fetch_holders(chain: ChainInfo, token: str, *, page: int, page_size: int, caller: str) -> HolderPage:
-    """Return a page, 0 for the first, of a token's holders; the chain must have an explorer in EXPLORER_URLS.
+    """Return a page of a token's holders, 0 for the first; the chain must have an explorer in EXPLORER_URLS.
 
-    Each page is fetched once in FRESH_SECONDS for all callers; `caller` is the client address. Raises RetryableError or
-    PermanentError of the explorer, RateLimitedError beyond the limits of this service, and BusyError.
+    Each page is fetched once in FRESH_SECONDS for all callers; `caller` is the client address. Raises the explorer's
+    RetryableError or PermanentError, RateLimitedError beyond this service's limits, and BusyError.
     """
 
     def fetch() -> dict[str, Any]:
         _count_page(caller)
-        found = read_holders(chain, token, page=page, page_size=page_size)
-        # As texts: balances have more digits than a number of JSON.
-        return {"total": found.total, "holders": [(address, str(amount)) for address, amount in found.holders]}
+        listed = read_holders(chain, token, page=page, page_size=page_size)
+        # As texts: balances have more digits than a JSON number.
+        return {"total": listed.total, "holders": [(address, str(amount)) for address, amount in listed.holders]}
 
     name = f"holders:{CACHE_VERSION}:{chain.chain_id}:{token}:{page}:{page_size}"
     value = fetch_shared(name, fetch, times=_CACHE_TIMES).value
@@ -61,7 +61,7 @@ def fetch_holders(chain: ChainInfo, token: str, *, page: int, page_size: int, ca
 
 
 def read_holders(chain: ChainInfo, token: str, *, page: int, page_size: int) -> HolderPage:
-    """Return the page of `fetch_holders` from the explorer. Raises its RetryableError or PermanentError."""
+    """Fetch a page as in `fetch_holders`, without a cache. Raises the explorer's RetryableError or PermanentError."""
     explorer = settings.EXPLORER_URLS[chain.chain_id]
     counters = _get(f"{explorer}/api/v2/tokens/{token}/counters", {})
     query = {"module": "token", "action": "getTokenHolders", "contractaddress": token}
@@ -69,14 +69,14 @@ def read_holders(chain: ChainInfo, token: str, *, page: int, page_size: int) -> 
     if not isinstance(listed, list):
         raise InvalidResponseError("a list of holders that is none")
     holders = [(_address(json_member(each, "address")), _number(json_member(each, "value"))) for each in listed]
-    # None of a token that the explorer does not have.
+    # None for a token that the explorer does not have.
     total = 0 if counters is None else _number(json_member(counters, "token_holders_count"))
     # The explorer counts in the background: its list may already be longer.
     return HolderPage(total=max(total, page * page_size + len(holders) if holders else 0), holders=holders)
 
 
 def _count_page(caller: str) -> None:
-    # Without Redis there is no limit; the cache of the process and its slots bound the calls.
+    # Without Redis there is no limit; the process's cache and slots bound the calls.
     with suppress(CountersUnavailableError):
         for name, limit in (f"holders:{caller}", _PAGES_OF_CALLER), ("holders", _PAGES_OF_ALL):
             result = hit(name, limit=limit, seconds=60)

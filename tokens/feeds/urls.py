@@ -1,4 +1,4 @@
-"""URLs of the feeds: a base URL for each format, and for each chain where the format covers one."""
+"""Feed URLs: a base URL for each format, and for each chain if the format covers one chain."""
 
 from config.web.routing import endpoint
 from tokens.feeds import views

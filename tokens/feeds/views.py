@@ -1,4 +1,4 @@
-"""Endpoints of the feeds, each 404 unless FEEDS names its format."""
+"""Feed endpoints, each 404 unless FEEDS names its format."""
 
 from collections.abc import Callable
 from typing import Any
@@ -54,13 +54,13 @@ _OFF = "This feed is off: the operator enables it by FEEDS"
 
 
 def described_feed(operation_id: str, answer: Any, *, with_chain: bool = True) -> Callable[[Any], Any]:
-    """Return the decorator that describes an endpoint of a feed in OpenAPI."""
+    """Return the decorator that describes a feed endpoint in OpenAPI."""
     parameters = _CHAIN_IN_PATH if with_chain else []
     return extend_schema(operation_id=operation_id, parameters=parameters, responses={200: answer, 404: None})
 
 
 class FeedView(QueryView):
-    """Base of the feeds' endpoints. `feed` is the name of its format in FEEDS."""
+    """Base class for feed endpoints. `feed` is the format's name in FEEDS."""
 
     feed: str
     cache_control = public_cache_control(60)
@@ -73,7 +73,7 @@ class FeedView(QueryView):
 
 
 class ChainFeedView(FeedView):
-    """Base of the endpoints of one chain."""
+    """Base class for endpoints that cover one chain."""
 
     def chain(self, text: str) -> ChainInfo:
         """Return the chain in the path. Raises ValidationError."""
@@ -92,19 +92,19 @@ class ChainFeedView(FeedView):
             raise NotFound(str(error)) from error
 
     def asset(self, chain: ChainInfo) -> FeedAsset:
-        """Return the asset of `id`. Raises NotFound."""
+        """Return the asset that `id` names. Raises NotFound."""
         if (asset := find_asset(chain, self.query["id"])) is None:
             raise NotFound("Asset not found")
         return asset
 
     def pair(self, chain: ChainInfo) -> FeedPair:
-        """Return the pair of `id`. Raises NotFound."""
+        """Return the pair that `id` names. Raises NotFound."""
         if (pair := find_pair(chain, self.query["id"])) is None:
             raise NotFound("Pair not found")
         return pair
 
     def events(self, chain: ChainInfo) -> list[PoolEvent]:
-        """Return the events of the range. Raises ValidationError for blocks that are not served, and NotFound."""
+        """Return the range's events. Raises ValidationError for blocks that are not served, and NotFound."""
         served, first, last = self.served(chain), self.query["fromBlock"], self.query["toBlock"]
         if first < served.first:
             rule = f"must be at least {served.first}, the first block that is indexed with trades"
@@ -121,13 +121,13 @@ class ChainFeedView(FeedView):
             raise ValidationError({"fromBlock": [rule]}) from error
 
     def latest_block(self, chain: ChainInfo) -> dict[str, Any]:
-        """Return the answer for the newest block that is served. Raises NotFound."""
+        """Return the response body with the newest served block. Raises NotFound."""
         number = self.served(chain).last
         return {"block": event_answers.describe_block(number, read_block_time(chain, number))}
 
 
 class ScreenerView(ChainFeedView):
-    """Base of DEX Screener's adapter."""
+    """Base class for DEX Screener's adapter."""
 
     feed = "dexscreener"
 
@@ -172,30 +172,30 @@ class ScreenerPairView(ScreenerView):
 
 
 class ScreenerEventsView(ScreenerView):
-    """Events of a range of blocks."""
+    """Events in a block range."""
 
     query_serializer = formats.BlockRangeQuery
 
     @described_feed("screenerEvents", formats.SCREENER_EVENTS_ANSWER)
     @from_replica
     def get(self, request: Request, chainId: str) -> HttpResponse:
-        """List the swaps, joins and exits of a range of blocks, in the chain's sequence."""
+        """List the swaps, joins and exits in a range of blocks, in the chain's sequence."""
         events = event_answers.describe_events(self.events(self.chain(chainId)), with_price=True)
         return json_response({"events": events}, headers={})
 
 
 class ToolsView(ChainFeedView):
-    """Base of DEXTools' adapter, whose errors also have a code, a message and issues."""
+    """Base class for DEXTools' adapter. Errors also have a code, a message and issues."""
 
     feed = "dextools"
 
     def extend_error(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Return an error body with the message and the issues of the format."""
-        issues = [{"param": part["field"], "message": part["message"]} for part in body.get("details", ())]
+        """Return an error body with the format's message and issues."""
+        issues = [{"param": detail["field"], "message": detail["message"]} for detail in body.get("details", ())]
         return body | {"message": body["error"], "issues": issues}
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Add the code of the format, which is the status."""
+        """Add the format's code, which is the status."""
         if isinstance(response, Response) and isinstance(response.data, dict) and response.status_code >= 400:
             response.data["code"] = str(response.status_code)
         return super().finalize_response(request, response, *args, **kwargs)
@@ -253,7 +253,7 @@ class ToolsAssetView(ToolsView):
 
 
 class ToolsHoldersView(ToolsView):
-    """Holders of an asset, from the explorer of its chain."""
+    """An asset's holders, from its chain's explorer."""
 
     query_serializer = formats.HoldersQuery
     cache_control = public_cache_control(FRESH_SECONDS)
@@ -276,14 +276,14 @@ class ToolsHoldersView(ToolsView):
             raise NotFound(f"Holders are not served: the operator enables them by EXPLORER_URL_{chain.chain_id}")
         caller = client_address(request._request)
         try:
-            found = fetch_holders(chain, asset.address, page=page, page_size=page_size, caller=caller)
+            holders = fetch_holders(chain, asset.address, page=page, page_size=page_size, caller=caller)
         except RateLimitedError as error:
             raise UpstreamUnavailableError(_NO_EXPLORER, wait=error.retry_after) from error
         except (RetryableError, PermanentError) as error:
             raise UpstreamUnavailableError(_NO_EXPLORER) from error
-        if not found.total:
+        if not holders.total:
             raise NotFound("The explorer has no holders of this asset yet")
-        return json_response(event_answers.describe_holders(asset, found), headers={})
+        return json_response(event_answers.describe_holders(asset, holders), headers={})
 
 
 class ToolsExchangeView(ToolsView):
@@ -293,7 +293,7 @@ class ToolsExchangeView(ToolsView):
 
     @described_feed("toolsExchange", formats.EXCHANGE_ANSWER)
     def get(self, request: Request, chainId: str) -> HttpResponse:
-        """Return the exchange of a factory of this chain."""
+        """Return the exchange for one of this chain's factories."""
         chain, factory = self.chain(chainId), self.query["id"]
         launchpad = find_factory(chain.chain_id, factory)
         if launchpad is None:
@@ -317,20 +317,20 @@ class ToolsPairView(ToolsView):
 
 
 class ToolsEventsView(ToolsView):
-    """Events of a range of blocks."""
+    """Events in a block range."""
 
     query_serializer = formats.BlockRangeQuery
 
     @described_feed("toolsEvents", formats.TOOLS_EVENTS_ANSWER)
     @from_replica
     def get(self, request: Request, chainId: str) -> HttpResponse:
-        """List the swaps, joins and exits of a range of blocks, in the chain's sequence."""
+        """List the swaps, joins and exits in a range of blocks, in the chain's sequence."""
         events = event_answers.describe_events(self.events(self.chain(chainId)), with_price=False)
         return json_response({"events": events}, headers={})
 
 
 class DayFeedView(ChainFeedView):
-    """Volume and fees of a day."""
+    """A day's volume and fees."""
 
     feed = "daily"
     query_serializer = formats.DayQuery
@@ -339,7 +339,7 @@ class DayFeedView(ChainFeedView):
     @described_feed("dailySums", formats.DaySerializer)
     @from_replica
     def get(self, request: Request, chainId: str) -> HttpResponse:
-        """Return volume and fees of a chain's trades on a day in UTC, and the blocks of the day.
+        """Return a chain's trade volume and fees on a UTC day, and the day's blocks.
 
         A day is served once all its blocks are final and were read a second time.
         """

@@ -61,7 +61,7 @@ class Operations(Connection):
     def screener_events(
         self, chain_id: str | int, **query: Unpack[schemas.ScreenerEventsQuery]
     ) -> schemas.ScreenerEventsAnswer:
-        """List the swaps, joins and exits of a range of blocks, in the chain's sequence."""
+        """List the swaps, joins and exits in a range of blocks, in the chain's sequence."""
         return self.call(
             "GET",
             "/api/feeds/dexscreener/{chainId}/events",
@@ -118,7 +118,7 @@ class Operations(Connection):
     def tools_exchange(
         self, chain_id: str | int, **query: Unpack[schemas.ToolsExchangeQuery]
     ) -> schemas.ToolsExchangeAnswer:
-        """Return the exchange of a factory of this chain."""
+        """Return the exchange for one of this chain's factories."""
         return self.call(
             "GET",
             "/api/feeds/dextools/{chainId}/exchange",
@@ -138,7 +138,7 @@ class Operations(Connection):
         )
 
     def tools_events(self, chain_id: str | int, **query: Unpack[schemas.ToolsEventsQuery]) -> schemas.ToolsEventsAnswer:
-        """List the swaps, joins and exits of a range of blocks, in the chain's sequence."""
+        """List the swaps, joins and exits in a range of blocks, in the chain's sequence."""
         return self.call(
             "GET",
             "/api/feeds/dextools/{chainId}/events",
@@ -168,7 +168,7 @@ class Operations(Connection):
         return self.call("GET", "/api/feeds/udf/history", schemas.ChartBars, query=query)
 
     def daily_sums(self, chain_id: str | int, **query: Unpack[schemas.DailySumsQuery]) -> schemas.Day:
-        """Return volume and fees of a chain's trades on a day in UTC, and the blocks of the day.
+        """Return a chain's trade volume and fees on a UTC day, and the day's blocks.
 
         A day is served once all its blocks are final and were read a second time.
         """

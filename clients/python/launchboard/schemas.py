@@ -157,7 +157,7 @@ class ChartMatch(TypedDict):
 
 class ChartSymbol(TypedDict):
     """
-    LibrarySymbolInfo of a token in USD or in its paired token.
+    LibrarySymbolInfo for a token in USD or in its paired token.
     """
 
     name: str
@@ -603,7 +603,7 @@ class Pagination(TypedDict):
 
 class PairMetadata(TypedDict):
     """
-    Further facts about a pair of DEX Screener's format.
+    Further facts about a pair in DEX Screener's format.
     """
 
     launchpad: str
@@ -949,7 +949,7 @@ ScoredShapeTypeEnum: TypeAlias = Literal["score"]
 
 class ScreenerPair(TypedDict):
     """
-    A pair of DEX Screener's format.
+    A pair in DEX Screener's format.
     """
 
     id: str
@@ -1329,7 +1329,7 @@ class ToolsExchangeAnswer(TypedDict):
 
 class ToolsPair(TypedDict):
     """
-    A pair of DEXTools' format.
+    A pair in DEXTools' format.
     """
 
     id: str
@@ -2464,7 +2464,7 @@ class ChartBars(TypedDict):
 
 class ChartConfig(TypedDict):
     """
-    Configuration of a datafeed.
+    Datafeed configuration.
     """
 
     supports_search: bool
@@ -2512,7 +2512,7 @@ class Contract(TypedDict):
 
 class Day(TypedDict):
     """
-    Volume and fees of a day in UTC, in the pool's amounts: without protocol fees and conversions of fees.
+    Volume and fees on a UTC day, in the pool's amounts: without protocol fees and fee conversions.
     """
 
     chainId: int
@@ -2879,7 +2879,7 @@ class ScoredShape(TypedDict, closed=True):
 
 class ScreenerEvent(TypedDict):
     """
-    An event of DEX Screener's format.
+    An event in DEX Screener's format.
     """
 
     block: FeedBlock

@@ -72,8 +72,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the swaps, joins and exits of a range of blocks, in the chain's sequence
-         * @description List the swaps, joins and exits of a range of blocks, in the chain's sequence.
+         * List the swaps, joins and exits in a range of blocks, in the chain's sequence
+         * @description List the swaps, joins and exits in a range of blocks, in the chain's sequence.
          */
         get: operations["screenerEvents"];
         put?: never;
@@ -177,8 +177,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Return the exchange of a factory of this chain
-         * @description Return the exchange of a factory of this chain.
+         * Return the exchange for one of this chain's factories
+         * @description Return the exchange for one of this chain's factories.
          */
         get: operations["toolsExchange"];
         put?: never;
@@ -217,8 +217,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the swaps, joins and exits of a range of blocks, in the chain's sequence
-         * @description List the swaps, joins and exits of a range of blocks, in the chain's sequence.
+         * List the swaps, joins and exits in a range of blocks, in the chain's sequence
+         * @description List the swaps, joins and exits in a range of blocks, in the chain's sequence.
          */
         get: operations["toolsEvents"];
         put?: never;
@@ -337,8 +337,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Return volume and fees of a chain's trades on a day in UTC, and the blocks of the day
-         * @description Return volume and fees of a chain's trades on a day in UTC, and the blocks of the day.
+         * Return a chain's trade volume and fees on a UTC day, and the day's blocks
+         * @description Return a chain's trade volume and fees on a UTC day, and the day's blocks.
          *
          *     A day is served once all its blocks are final and were read a second time.
          */
@@ -2351,7 +2351,7 @@ export interface components {
             /** @description USD, or whole units of the paired token. */
             v?: number[];
         };
-        /** @description Configuration of a datafeed. */
+        /** @description Datafeed configuration. */
         ChartConfig: {
             supports_search: boolean;
             supports_group_request: boolean;
@@ -2372,7 +2372,7 @@ export interface components {
             exchange: string;
             type: string;
         };
-        /** @description LibrarySymbolInfo of a token in USD or in its paired token. */
+        /** @description LibrarySymbolInfo for a token in USD or in its paired token. */
         ChartSymbol: {
             name: string;
             ticker: string;
@@ -2507,7 +2507,7 @@ export interface components {
             /** @description Still in the pool: the payout of a collection in the next block, with the locker's rounding; 0 before `collectableFrom`, and where the collection would revert; on Solana the fees booked in the bonding curve's pool. A graduated curve keeps its unclaimed fees; those of the next pool are not counted. Null if the amount depends on a swap that no node simulates, or if the locker does not reveal the recipient. */
             readonly pending: string | null;
         };
-        /** @description Volume and fees of a day in UTC, in the pool's amounts: without protocol fees and conversions of fees. */
+        /** @description Volume and fees on a UTC day, in the pool's amounts: without protocol fees and fee conversions. */
         Day: {
             chainId: number;
             day: string;
@@ -3493,7 +3493,7 @@ export interface components {
             /** @description Pages in the whole list, of ten rows each. */
             totalPages: number;
         };
-        /** @description Further facts about a pair of DEX Screener's format. */
+        /** @description Further facts about a pair in DEX Screener's format. */
         PairMetadata: {
             /** @description Name of the token's launchpad. */
             launchpad: string;
@@ -4078,7 +4078,7 @@ export interface components {
         };
         /** @enum {string} */
         ScoredShapeTypeEnum: "score";
-        /** @description An event of DEX Screener's format. */
+        /** @description An event in DEX Screener's format. */
         ScreenerEvent: {
             block: components["schemas"]["FeedBlock"];
             eventType: components["schemas"]["EventTypeEnum"];
@@ -4110,7 +4110,7 @@ export interface components {
         ScreenerEventsAnswer: {
             events: components["schemas"]["ScreenerEvent"][];
         };
-        /** @description A pair of DEX Screener's format. */
+        /** @description A pair in DEX Screener's format. */
         ScreenerPair: {
             /** @description A v3 pool's address, or a v4 pool's id. */
             id: string;
@@ -4826,7 +4826,7 @@ export interface components {
         ToolsHoldersAnswer: {
             asset: components["schemas"]["_AssetHolders"];
         };
-        /** @description A pair of DEXTools' format. */
+        /** @description A pair in DEXTools' format. */
         ToolsPair: {
             /** @description A v3 pool's address, or a v4 pool's id. */
             id: string;

@@ -57,7 +57,7 @@ def test_events_are_in_the_sequence_of_the_chain_with_their_places():
         ("exit", 110, 6, 4),
     ]
     assert [event.is_buy for event in found[1:3]] == [False, True]
-    assert {event.at for event in found[1:]} == {unix(block_time(110))}
+    assert {event.timestamp for event in found[1:]} == {unix(block_time(110))}
     assert found[1].tx_hash == f"0x{110:064x}"
     assert {event.pair.pool for event in found} == {POOL}
 

@@ -1,1 +1,1 @@
-"""TradingView's UDF: symbols, searches and bars of launched tokens."""
+"""TradingView's UDF: symbols, searches and bars for launched tokens."""

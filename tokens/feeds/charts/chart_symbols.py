@@ -19,16 +19,16 @@ from tokens.feeds.served_blocks import NotServedError, feed_chains, find_feed_ch
 from tokens.market.trading.candle_pages import INTERVALS, CandleInterval, CandleRange, fetch_candles, find_newest_in_usd
 from tokens.models import Token
 
-# Resolution of UDF -> interval of our candles.
+# UDF resolution -> candle interval.
 RESOLUTIONS = {"1": "1m", "5": "5m", "15": "15m", "60": "1h", "240": "4h", "1D": "1d"}
 # The library writes a day in both ways.
 RESOLUTION_NAMES = (*RESOLUTIONS, "D")
-# Bars of one answer.
+# Bars in one response.
 MOST_BARS = 1_000
 SYMBOL_RULE = "must be <chain id>:<address>, in USD, or <chain id>:<address>.QUOTE, in the paired token"
 _SYMBOL = re.compile(r"([1-9][0-9]{0,17}):(0[xX][0-9a-fA-F]{40})(\.[qQ][uU][oO][tT][eE])?")
 _QUOTE_DECIMALS = KeyTextTransform("pair_decimals", KeyTransform("pool", "launch__facts"))
-# Significant digits of a price on the axis, and the most decimals.
+# Significant digits of a price on the axis, and its maximum decimals.
 _PRICE_DIGITS, _MOST_DECIMALS = 5, 16
 
 
@@ -51,23 +51,23 @@ class ChartSymbol:
 
     @property
     def ticker(self) -> str:
-        """Return the symbol by which bars are requested."""
+        """Return the symbol for bar requests."""
         return f"{self.chain_id}:{self.address}{'' if self.in_usd else '.QUOTE'}"
 
 
 def find_symbol(text: str) -> ChartSymbol | None:
-    """Return the token of a symbol, a blocked one too; None if there is none. At most one query.
+    """Return a symbol's token, blocked or not; None if there is none. At most one query.
 
-    Raises ValueError with the rule for a malformed one.
+    Raises ValueError with the rule for a malformed symbol.
     """
-    found = _SYMBOL.fullmatch(text)
-    if found is None:
+    match = _SYMBOL.fullmatch(text)
+    if match is None:
         raise ValueError(SYMBOL_RULE)
     try:
-        chain = find_feed_chain(int(found[1]))
+        chain = find_feed_chain(int(match[1]))
     except NotServedError:
         return None
-    address, in_usd = parse_address(found[2]), not found[3]
+    address, in_usd = parse_address(match[2]), not match[3]
     price = "market__price_usd" if in_usd else "market__price_quote"
     columns = ("pk", "name", "symbol", "pair", _QUOTE_DECIMALS, price)
     row = Token.objects.at_address(address, chain_id=chain.chain_id).values_list(*columns).first()
@@ -89,7 +89,7 @@ def find_symbol(text: str) -> ChartSymbol | None:
 
 
 def describe_config() -> dict[str, Any]:
-    """Return the answer of /config."""
+    """Return the response body for /config."""
     chains = [{"value": str(chain.chain_id), "name": chain.name, "desc": chain.name} for chain in feed_chains()]
     return {
         "supports_search": True,
@@ -104,7 +104,7 @@ def describe_config() -> dict[str, Any]:
 
 
 def describe_symbol(symbol: ChartSymbol) -> dict[str, Any]:
-    """Return the answer of /symbols."""
+    """Return the response body for /symbols."""
     currency = "USD" if symbol.in_usd else symbol.quote
     return {
         "name": f"{symbol.symbol}/{currency}",
@@ -131,9 +131,9 @@ def describe_symbol(symbol: ChartSymbol) -> dict[str, Any]:
 
 
 def describe_matches(records: Iterable[Record], *, limit: int) -> list[dict[str, Any]]:
-    """Return the answer of /search, in USD, without tokens of chains that feeds don't cover."""
+    """Return the response body for /search, in USD, without tokens on chains that feeds don't cover."""
     names = {chain.chain_id: chain.name for chain in feed_chains()}
-    found = [record for record in records if record["chain_id"] in names]
+    covered = [record for record in records if record["chain_id"] in names]
     return [
         {
             "symbol": f"{plain(record['symbol'] or '') or record['contract_address']}/USD",
@@ -143,15 +143,15 @@ def describe_matches(records: Iterable[Record], *, limit: int) -> list[dict[str,
             "exchange": names[record["chain_id"]],
             "type": "crypto",
         }
-        for record in found[:limit]
+        for record in covered[:limit]
     ]
 
 
 def read_bars(symbol: ChartSymbol, resolution: str, *, start: int, end: int, count: int | None) -> dict[str, Any]:
-    """Return the answer of /history for the bars that begin within [start, end), in Unix seconds; at most two queries.
+    """Return the /history response body for bars that begin within [start, end), Unix seconds; at most two queries.
 
-    With `count` it has so many bars before `end`, and `start` is without meaning. Of more than MOST_BARS, the newest.
-    Without a bar, `nextTime` is the newest one before `start`; with `count`, one before those that have no price.
+    With `count`, return that many bars before `end` and ignore `start`. At most MOST_BARS are returned, the newest.
+    Without a bar, `nextTime` is the newest one before `start`; with `count`, the newest one with a price before `end`.
     """
     interval = INTERVALS[RESOLUTIONS.get(resolution, "1d")]
     first, limit = (start, MOST_BARS) if count is None else (0, min(count, MOST_BARS))
@@ -165,20 +165,20 @@ def read_bars(symbol: ChartSymbol, resolution: str, *, start: int, end: int, cou
 
 
 def _find_newest(symbol: ChartSymbol, interval: CandleInterval, before: int) -> int | None:
-    """Return when the newest bar before a time begins; in USD the newest candles may have no price."""
+    """Return the start of the newest bar before a time; in USD the newest candles may have no price."""
     if symbol.in_usd:
         return find_newest_in_usd(symbol.token_id, interval, before=before)
-    found = _read(symbol, interval, 0, before, 1)
-    return int(found[0]["t"].timestamp()) if found else None
+    candles = _read(symbol, interval, 0, before, 1)
+    return int(candles[0]["t"].timestamp()) if candles else None
 
 
 def _read(symbol: ChartSymbol, interval: CandleInterval, start: int, end: int, limit: int) -> Sequence[dict[str, Any]]:
-    wanted = CandleRange(interval=interval, start=start, end=end, limit=limit)
-    return fetch_candles(symbol.token_id, wanted, in_usd=symbol.in_usd, fill=False)
+    candle_range = CandleRange(interval=interval, start=start, end=end, limit=limit)
+    return fetch_candles(symbol.token_id, candle_range, in_usd=symbol.in_usd, fill=False)
 
 
 def _volume(symbol: ChartSymbol, candle: dict[str, Any]) -> float:
-    """Return the volume of a candle in USD, or in whole units of the paired token."""
+    """Return a candle's volume in USD, or in whole units of the paired token."""
     if symbol.in_usd:
         return float(candle["volumeUsd"] or 0)
     return float(int(candle["volumeQuote"]) / 10**symbol.quote_decimals)

@@ -1,4 +1,4 @@
-"""Endpoints of TradingView's UDF."""
+"""Endpoints for TradingView's UDF."""
 
 from typing import Any
 
@@ -20,16 +20,16 @@ from tokens.feeds.views import FeedView, described_feed
 
 
 class ChartView(FeedView):
-    """Base of TradingView's UDF. Errors also have `s` and `errmsg`: its library reads no status."""
+    """Base class for TradingView's UDF. Errors also have `s` and `errmsg`: its library reads no status."""
 
     feed = "udf"
 
     def extend_error(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Return an error body with the keys of the format."""
+        """Return an error body with the format's keys."""
         return body | {"s": "error", "errmsg": body["error"]}
 
     def symbol(self) -> chart_symbols.ChartSymbol:
-        """Return the token of `symbol`. Raises ValidationError, and NotFound."""
+        """Return the token that `symbol` names. Raises ValidationError, and NotFound."""
         try:
             symbol = chart_symbols.find_symbol(self.query["symbol"])
         except ValueError as error:
@@ -40,7 +40,7 @@ class ChartView(FeedView):
 
 
 class ChartConfigView(ChartView):
-    """Configuration of the datafeed."""
+    """Datafeed configuration."""
 
     @described_feed("udfConfig", formats.ChartConfigSerializer, with_chain=False)
     def get(self, request: Request) -> HttpResponse:
@@ -49,7 +49,7 @@ class ChartConfigView(ChartView):
 
 
 class ChartTimeView(ChartView):
-    """Time of the server."""
+    """Server time."""
 
     cache_control = NO_STORE
 
@@ -60,7 +60,7 @@ class ChartTimeView(ChartView):
 
 
 class ChartSymbolView(ChartView):
-    """Symbol of a chart."""
+    """Chart symbol."""
 
     query_serializer = formats.SymbolQuery
 
@@ -91,7 +91,7 @@ class ChartSearchView(ChartView):
 
 
 class ChartHistoryView(ChartView):
-    """Bars of a symbol."""
+    """A symbol's bars."""
 
     query_serializer = formats.HistoryQuery
     cache_control = public_cache_control(2)
