@@ -1,1 +1,1 @@
-"""Checks of feeds beside a node's logs, decoded by their ABI: nothing of the indexer makes a sum or a price."""
+"""Checks that compare feeds with a node's logs, decoded by their ABI: no indexer code computes a sum or a price."""

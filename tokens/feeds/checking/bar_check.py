@@ -1,4 +1,4 @@
-"""Comparison of the charts' bars with those that the chain's trades make, in USD and in the paired token."""
+"""Comparison of chart bars with bars computed from the chain's trades, in USD and in the paired token."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,18 +19,18 @@ from tokens.market.trading.candle_pages import INTERVALS, MINUTE
 from tokens.models import Candle, MinuteCandle
 from tokens.trades.retention import minutes_from
 
-# Relative differences: the feed's numbers are floats, in USD of rates with 15 digits.
+# Allowed relative differences: the feed's numbers are floats, and USD rates have 15 digits.
 _IN_QUOTE, _IN_USD = Fraction(1, 10**15), Fraction(1, 10**10)
-# The starting price is that of a tick, and pools round its square root.
+# The starting price is a tick's price, and pools round its square root.
 _AT_START = Fraction(1, 10**8)
 # Each trade's value is rounded to 6 decimals.
 _ROUNDED_USD = Fraction(1, 10**6)
-# A row has the price after its first trade, which lines of prices begin with, and bars without a known close before.
+# A row stores the price after its first trade. Price lines begin with it, and so do bars without a previous close.
 _STORED_OPEN = "stored open"
 
 
 class _Mark(NamedTuple):
-    """A price before a bar; in USD None where no pool has the rate, and for the starting price."""
+    """The price before a bar; `usd` is None if no pool has the rate, and for the starting price."""
 
     price: Fraction
     usd: Fraction | None
@@ -41,11 +41,11 @@ class _Mark(NamedTuple):
 @dataclass
 class _Bar:
     first: int
-    # None where the last trade before it was not read.
+    # None if the last trade before the bar was not read.
     before: _Mark | None = None
     last: int = 0
     prices: list[Fraction] = field(default_factory=list)
-    # None of a trade that no pool prices.
+    # None for a trade that no pool prices.
     usd: list[Fraction | None] = field(default_factory=list)
     volume: Fraction = Fraction(0)
     volume_usd: Fraction = Fraction(0)
@@ -64,9 +64,9 @@ class _Bar:
             self.volume_usd += valued.usd or 0
 
     def columns(self, *, in_usd: bool, served: Mapping[str, float] | None) -> dict[str, Fraction] | None:
-        """Return the values by the names of UDF, and the row's open; None in USD where a trade has no price.
+        """Return the values by their UDF names, and the row's open; None in USD if a trade has no price.
 
-        The open is the close before. Where that was not read, it is the served one.
+        The open is the previous close; if that close was not read, it is the served open.
         """
         prices = [price for price in (self.usd if in_usd else self.prices) if price is not None]
         if len(prices) < len(self.prices):
@@ -80,7 +80,7 @@ class _Bar:
         return {"o": opened, "h": high, "l": low, "c": prices[-1], "v": volume} | stored
 
     def _opening(self, first: Fraction, *, in_usd: bool) -> Fraction:
-        """Return the price before the first trade, in USD by the first rate for a start; without one the first."""
+        """Return the price before the first trade, else the first price. A starting price takes the first USD rate."""
         before = self.before
         if before is None or (in_usd and before.usd is None and not before.is_start):
             return first
@@ -89,22 +89,22 @@ class _Bar:
         return before.price * first / self.prices[0] if before.usd is None else before.usd
 
     def tolerance(self, *, in_usd: bool) -> Fraction:
-        """Return the relative difference of prices that is none."""
+        """Return the allowed relative difference between prices."""
         is_started = self.before is not None and self.before.is_start
         return _AT_START if is_started else _IN_USD if in_usd else _IN_QUOTE
 
 
 class BarCheck:
-    """Bars of the blocks that are read, compared as soon as their time has passed.
+    """Bars from the blocks that are read, compared as soon as they have ended.
 
-    `after` is the time of the block before the first one: bars that begin at it or earlier are not complete.
+    `after` is the time of the block before the first one: bars that begin at it or earlier are incomplete.
     """
 
     def __init__(self, info: ChainInfo, pairs: Mapping[str, FeedPair], *, after: int, verified: int) -> None:
         self._info, self._verified = info, verified
         self._pairs = {pair.token_id: pair for pair in pairs.values()}
         self._pools = pairs
-        # The newest price of each token.
+        # Token id -> newest price.
         self._marks: dict[int, _Mark] = {}
         self._bars: dict[str, dict[int, dict[int, _Bar]]] = {name: defaultdict(dict) for name in RESOLUTIONS}
         self._traded: set[int] = set()
@@ -117,9 +117,9 @@ class BarCheck:
         self.uncertain = 0
 
     def start(self, log: PoolLog) -> None:
-        """Add the starting price of a pair's pool, if the log has it."""
+        """Add a pool's starting price, if the log has it."""
         pair = self._pools[log.pool]
-        # A later pool has the price of the former one before.
+        # Before its first trade, a later pool has the former pool's price.
         if log.kind == "start" and pair.since is None:
             root = log.arguments["sqrtPriceX96"]
             decimals = {"decimals": pair.decimals, "quote_decimals": pair.quote_decimals}
@@ -130,25 +130,26 @@ class BarCheck:
         """Add a trade to its bars, in the chain's sequence."""
         trade, token_id = valued.trade, valued.trade.pair.token_id
         self._traded.add(token_id)
-        for name, of_tokens in self._bars.items():
-            start = trade.at - trade.at % _seconds(name)
+        for name, bars_by_token in self._bars.items():
+            start = trade.timestamp - trade.timestamp % _seconds(name)
             if start >= self._compared_to[name]:
-                of_tokens[token_id].setdefault(start, _Bar(trade.log.block, self._marks.get(token_id))).add(valued)
+                bar = bars_by_token[token_id].setdefault(start, _Bar(trade.log.block, self._marks.get(token_id)))
+                bar.add(valued)
         usd = None if valued.rate is None else trade.price * valued.rate
         self._marks[token_id] = _Mark(trade.price, usd, is_uncertain=valued.is_uncertain)
 
     def compare(self, until: int) -> Iterator[str]:
-        """Yield a sentence for each bar that has ended at this time and is missing, invented or different."""
-        for name, of_tokens in self._bars.items():
+        """Yield a sentence for each bar that has ended by this time and is missing, invented or different."""
+        for name, bars_by_token in self._bars.items():
             first, seconds = self._compared_to[name], _seconds(name)
             end = max(until - until % seconds, first)
-            # Bars that the chain may not have: no index finds those of hours and days.
+            # Stored bars that the chain may lack: no index finds bars of hours and days by time.
             stored = _stored_tokens(self._info, first, end) if _is_of_minutes(name) else self._traded
-            for token_id in sorted((of_tokens.keys() | stored) & self._pairs.keys()) if first < end else ():
-                bars = of_tokens.pop(token_id, {})
+            for token_id in sorted((bars_by_token.keys() | stored) & self._pairs.keys()) if first < end else ():
+                bars = bars_by_token.pop(token_id, {})
                 ended = {start: bars[start] for start in sorted(bars) if start < end}
                 if len(ended) < len(bars):
-                    of_tokens[token_id] = {start: bar for start, bar in bars.items() if start >= end}
+                    bars_by_token[token_id] = {start: bar for start, bar in bars.items() if start >= end}
                 for in_usd in (False, True):
                     yield from self._compare_token(token_id, name, ended, (first, end), in_usd=in_usd)
             self._compared_to[name] = end
@@ -169,13 +170,13 @@ class BarCheck:
             if in_usd and bar is not None and (bar.is_uncertain or bar.last > self._verified):
                 self.uncertain += 1
                 continue
-            at = datetime.fromtimestamp(start, UTC).isoformat()
+            start_text = datetime.fromtimestamp(start, UTC).isoformat()
             blocks = f"blocks {bar.first} to {bar.last}, " if bar else ""
             expected = bar.columns(in_usd=in_usd, served=served.get(start)) if bar else None
             tolerance = bar.tolerance(in_usd=in_usd) if bar else Fraction(0)
             rounded = _ROUNDED_USD * bar.trades if bar and in_usd else Fraction(0)
             for difference in _differing(served.get(start), expected, tolerance, rounded):
-                yield f"{blocks}bar {name} of {text} at {at}: {difference}"
+                yield f"{blocks}bar {name} of {text} at {start_text}: {difference}"
 
 
 def _differing(
@@ -194,22 +195,22 @@ def _differing(
 
 
 def _read_columns(symbol: ChartSymbol, name: str, first: int, end: int) -> dict[int, dict[str, float]]:
-    """Return beginning -> values of the feed's bars, by one answer for MOST_BARS, and the open of each one's row."""
-    found: dict[int, dict[str, float]] = {}
+    """Return start -> values for each bar in the feed, with its row's open; one response has up to MOST_BARS."""
+    bars: dict[int, dict[str, float]] = {}
     step = MOST_BARS * _seconds(name)
     for start in range(first, end, step):
         answer = read_bars(symbol, name, start=start, end=min(start + step, end), count=None)
         columns: Sequence[Any] = [answer[column] for column in "ohlcv"] if answer["s"] == "ok" else ()
-        for at, *values in zip(answer.get("t", ()), *columns, strict=True):
-            found[at] = dict(zip("ohlcv", values, strict=True))
-    for at, opened in _read_stored_opens(symbol, name, first, end):
-        if int(at.timestamp()) in found:
-            found[int(at.timestamp())][_STORED_OPEN] = opened
-    return found
+        for bar_start, *values in zip(answer.get("t", ()), *columns, strict=True):
+            bars[bar_start] = dict(zip("ohlcv", values, strict=True))
+    for row_start, opened in _read_stored_opens(symbol, name, first, end):
+        if int(row_start.timestamp()) in bars:
+            bars[int(row_start.timestamp())][_STORED_OPEN] = opened
+    return bars
 
 
 def _read_stored_opens(symbol: ChartSymbol, name: str, first: int, end: int) -> Iterable[tuple[datetime, Any]]:
-    """Return each stored row's beginning and open between two times; nothing for bars that are folded from others."""
+    """Return each stored row's start and open between two times; nothing for bars that are folded from others."""
     interval = INTERVALS[RESOLUTIONS[name]]
     if interval.seconds != interval.stored:
         return ()
@@ -217,12 +218,12 @@ def _read_stored_opens(symbol: ChartSymbol, name: str, first: int, end: int) -> 
     if not _is_of_minutes(name):
         rows = Candle.objects.filter(seconds=interval.seconds)
     begin, stop = (datetime.fromtimestamp(seconds, UTC) for seconds in (first, end))
-    of_token = rows.filter(token_id=symbol.token_id, at__gte=begin, at__lt=stop)
-    return of_token.values_list("at", "open_usd" if symbol.in_usd else "open")
+    token_rows = rows.filter(token_id=symbol.token_id, at__gte=begin, at__lt=stop)
+    return token_rows.values_list("at", "open_usd" if symbol.in_usd else "open")
 
 
 def _stored_tokens(info: ChainInfo, first: int, end: int) -> set[int]:
-    """Return the tokens with minute candles of these times, which the chain may not have."""
+    """Return the tokens that have stored minute candles between these times, whether or not the chain has trades."""
     begin, stop = (datetime.fromtimestamp(seconds, UTC) for seconds in (first, end))
     rows = MinuteCandle.objects.filter(at__gte=begin, at__lt=stop, token__chain_id=info.chain_id)
     return set(rows.values_list("token_id", flat=True).distinct())

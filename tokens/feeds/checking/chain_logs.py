@@ -1,6 +1,6 @@
-"""Logs of pools as a node returns them, decoded by their ABI, and the trades among them.
+"""Pool logs from a node, decoded by their ABI, and the trades among them.
 
-Nothing of the indexer is used but the connection to the nodes, and the list of pairs.
+From the indexer, only the connection to the nodes and the list of pairs are used.
 """
 
 from collections import defaultdict
@@ -25,7 +25,7 @@ from tokens.chains.rpc.quantities import parse_quantity
 from tokens.chains.rpc.responses import CallFailure, RejectionKind, require_results
 from tokens.feeds.feed_pairs import FeedPair
 
-# Pools of one request.
+# Pools in one request.
 _LOG_POOLS = 200
 _V2, _V3, _V4 = (codec.load_abi(f"uniswap_{version}") for version in ("v2", "v3", "v4"))
 _EVENTS = {
@@ -45,23 +45,23 @@ _EVENTS = {
     )
 }
 _OF_V2 = frozenset(_V2.event(name).topic0 for name in ("Sync", "Swap", "Mint", "Burn"))
-# The least amounts of a curve's trade that have an average price.
+# A curve trade with smaller amounts has no average price.
 _LEAST_AVERAGED = 10_000
-# Of pairs, in parts per million: their contract has it as a constant, and no log.
+# A v2 pair's fee in parts per million: a constant in the contract, which no log has.
 _PAIR_FEE = 3_000
 _SHIFT = 192
 _OF_V4 = frozenset(_V4.event(name).topic0 for name in ("Swap", "ModifyLiquidity", "Initialize"))
 _V4_LIQUIDITY = [_V4.event("ModifyLiquidity").topic0]
 _V3_LIQUIDITY = [_V3.event("Mint").topic0, _V3.event("Burn").topic0]
 _PRICE = Context(prec=24)
-# Emitters and topics of one request for logs.
+# Emitters and topics in one log request.
 _Filter = tuple[list[str], list[list[str]]]
 
 
 class PoolLog(NamedTuple):
-    """A decoded log of a pool; `kind` is swap, change (of v4), mint, burn (of v3), deposit, withdrawal (v2) or start.
+    """A decoded pool log; `kind` is swap, change (v4), mint, burn (v3), deposit, withdrawal (v2) or start.
 
-    Swaps of v2's pairs and of declared curves have `amount0`, `amount1` and `sqrtPriceX96`, with the signs of v3's.
+    Swaps in v2 pairs and declared curves have `amount0`, `amount1` and `sqrtPriceX96`, signed as in v3.
     """
 
     # Lower case.
@@ -74,39 +74,39 @@ class PoolLog(NamedTuple):
 
     @property
     def liquidity(self) -> int:
-        """Return the change of liquidity, 0 where there is none."""
+        """Return the liquidity change, 0 if there is none."""
         if self.kind == "change":
             return int(self.arguments["liquidityDelta"])
-        # Pairs of v2 have no ranges of ticks: only the sign counts.
+        # v2 pairs have no tick ranges: only the sign counts.
         signs = {"mint": 1, "burn": -1, "deposit": 1, "withdrawal": -1}
         name = "amount0" if self.kind in ("deposit", "withdrawal") else "amount"
         return signs.get(self.kind, 0) * int(self.arguments.get(name, 0))
 
 
 class ChainTrade(NamedTuple):
-    """A swap in the pool of a pair that exchanged both currencies; amounts in smallest units, positive."""
+    """A swap in a pair's pool that exchanged both currencies; amounts in smallest units, positive."""
 
     log: PoolLog
     pair: FeedPair
     # Unix seconds.
-    at: int
+    timestamp: int
     is_buy: bool
     is_conversion: bool
     token: int
     quote: int
-    # Whole units of the quote token for a whole token after the swap, as far as liquidity reaches, to 24 digits.
+    # Whole quote tokens for a whole token after the swap, as far as liquidity reaches, to 24 digits.
     price: Fraction
 
     @property
     def paid(self) -> int:
-        """Return what the pool got of the quote token, negative for what it paid."""
+        """Return the quote token amount that the pool received, negative if it paid."""
         return self.quote if self.is_buy else -self.quote
 
 
 def read_pool_logs(chain: Chain, pools: Mapping[str, str], first: int, last: int) -> list[PoolLog]:
-    """Return the logs of pools in their sequence. Raises NodeUnavailableError.
+    """Return the pools' logs in sequence. Raises NodeUnavailableError.
 
-    `pools` are lower-case pools -> generation of their tokens, which is empty for reference pools.
+    `pools` has lower-case pool -> its token's generation, which is empty for reference pools.
     """
     emitters = [pool for pool in pools if not is_v4_pool(pool)]
     if manager := chain.info.v4_pool_manager:
@@ -114,17 +114,17 @@ def read_pool_logs(chain: Chain, pools: Mapping[str, str], first: int, last: int
     trades = _curve_trades(chain.info)
     topics = _EVENTS.keys() | {topic0 for _, topic0 in trades}
     emitters += {emitter for emitter, _ in trades if emitter}
-    filters = [(part, [sorted(topics)]) for part in _parts(emitters)]
+    filters = [(batch, [sorted(topics)]) for batch in _batches(emitters)]
     return _decode(_query_logs(chain, first, last, filters), pools, chain.info)
 
 
 def read_liquidity_logs(chain: Chain, pools: Collection[str], first: int, last: int) -> list[PoolLog]:
-    """Return only the changes of these pools' liquidity, in their sequence. Raises NodeUnavailableError."""
+    """Return only these pools' liquidity changes, in sequence. Raises NodeUnavailableError."""
     manager = chain.info.v4_pool_manager
-    of_v4 = _parts(pool for pool in pools if is_v4_pool(pool) and manager)
-    of_v3 = _parts(pool for pool in pools if not is_v4_pool(pool))
-    filters = [([str(manager).lower()], [_V4_LIQUIDITY, part]) for part in of_v4]
-    filters += [(part, [_V3_LIQUIDITY]) for part in of_v3]
+    v4_batches = _batches(pool for pool in pools if is_v4_pool(pool) and manager)
+    v3_batches = _batches(pool for pool in pools if not is_v4_pool(pool))
+    filters = [([str(manager).lower()], [_V4_LIQUIDITY, batch]) for batch in v4_batches]
+    filters += [(batch, [_V3_LIQUIDITY]) for batch in v3_batches]
     return _decode(_query_logs(chain, first, last, filters), dict.fromkeys(pools, ""), chain.info)
 
 
@@ -138,7 +138,7 @@ def read_blocks(chain: Chain, numbers: Iterable[int]) -> dict[int, Mapping[str, 
 
 
 def read_receipt(chain: Chain, tx_hashes: Iterable[str]) -> dict[str, list[Log]]:
-    """Return transaction hash -> logs of its receipt. Raises NodeUnavailableError."""
+    """Return transaction hash -> its receipt's logs. Raises NodeUnavailableError."""
     return chain.rpc.query_each(
         list(dict.fromkeys(tx_hashes)),
         calls=lambda tx_hash: [("eth_getTransactionReceipt", (tx_hash,))],
@@ -147,19 +147,19 @@ def read_receipt(chain: Chain, tx_hashes: Iterable[str]) -> dict[str, list[Log]]
 
 
 def read_pool_fees(chain: Chain, pools: Sequence[str]) -> dict[str, int | None]:
-    """Return v3 pool -> its fee in parts per million; None where it does not answer. Raises NodeUnavailableError."""
+    """Return v3 pool -> its fee in parts per million; None if its call fails. Raises NodeUnavailableError."""
     results = call_views(chain.rpc, [ViewCall(contract=pool, function=_V3.function("fee")) for pool in pools])
     return {pool: int(result["fee"]) if result else None for pool, result in zip(pools, results, strict=True)}
 
 
-def trade_of(log: PoolLog, pair: FeedPair, at: int, *, root: int) -> ChainTrade | None:
-    """Return the trade of a swap, as no conversion, which leaves this square root of a price that counts.
+def trade_of(log: PoolLog, pair: FeedPair, timestamp: int, *, root: int) -> ChainTrade | None:
+    """Return a swap's trade, not marked as a conversion; `root` is the square root of the price that counts after it.
 
-    None for one that did not exchange both currencies, and of a curve's without a price.
+    None for a swap that did not exchange both currencies, and for a curve trade without a price.
     """
     if not root:
         return None
-    # v4's amounts are those of the swapper, v3's those of the pool.
+    # v4 logs the swapper's amounts, v3 the pool's.
     sign = -1 if is_v4_pool(log.pool) else 1
     amounts = (sign * log.arguments["amount0"], sign * log.arguments["amount1"])
     token, quote = amounts if pair.is_currency0 else amounts[::-1]
@@ -169,7 +169,7 @@ def trade_of(log: PoolLog, pair: FeedPair, at: int, *, root: int) -> ChainTrade 
     return ChainTrade(
         log=log,
         pair=pair,
-        at=at,
+        timestamp=timestamp,
         is_buy=token < 0,
         is_conversion=False,
         token=abs(token),
@@ -179,19 +179,19 @@ def trade_of(log: PoolLog, pair: FeedPair, at: int, *, root: int) -> ChainTrade 
 
 
 def price_at(root: int, *, decimals: int, quote_decimals: int, is_currency0: bool) -> Fraction:
-    """Return the exact price at the square root of a pool's, in whole units of the other currency for a whole one."""
+    """Return the exact price for a price's square root in a pool: whole units in the other currency per whole unit."""
     square = Fraction(root, 2**96) ** 2
     return (square if is_currency0 else 1 / square) * Fraction(10) ** (decimals - quote_decimals)
 
 
-def _parts(pools: Iterable[str]) -> list[list[str]]:
-    """Return the pools in parts of one request."""
+def _batches(pools: Iterable[str]) -> list[list[str]]:
+    """Split pools into one list per request."""
     ordered = sorted(pools)
-    return [ordered[place : place + _LOG_POOLS] for place in range(0, len(ordered), _LOG_POOLS)]
+    return [ordered[start : start + _LOG_POOLS] for start in range(0, len(ordered), _LOG_POOLS)]
 
 
 def _query_logs(chain: Chain, first: int, last: int, filters: Iterable[_Filter]) -> Iterator[Log]:
-    """Yield the logs of blocks that match one of the filters, in ranges as long as nodes accept."""
+    """Yield the blocks' logs that match one of the filters, in ranges as long as nodes accept."""
     for emitters, topics in filters:
         start = first
         while start <= last:
@@ -200,43 +200,43 @@ def _query_logs(chain: Chain, first: int, last: int, filters: Iterable[_Filter])
             query = {"fromBlock": hex(start), "toBlock": hex(end), "address": emitters, "topics": topics}
             calls = [("eth_getLogs", (query,)), ("eth_blockNumber", ())]
             try:
-                found = chain.rpc.query(calls, parse=partial(_parse_logs, first=start, last=end))
+                logs = chain.rpc.query(calls, parse=partial(_parse_logs, first=start, last=end))
             except RequestTooLargeError:
                 if blocks == 1:
                     raise
                 chain.ranges.shrink(blocks)
                 continue
-            if isinstance(found, CallFailure):
-                chain.ranges.shrink(blocks, suggested=found.blocks)
+            if isinstance(logs, CallFailure):
+                chain.ranges.shrink(blocks, suggested=logs.blocks)
                 continue
-            chain.ranges.record_range(blocks, logs=len(found))
-            yield from found
+            chain.ranges.record_range(blocks, logs=len(logs))
+            yield from logs
             start = end + 1
 
 
 def _parse_logs(results: list[Any], *, first: int, last: int) -> list[Log] | CallFailure:
-    """Return the logs, or a node's rejection of the range. Raises RetryableError for a node that lacks its end."""
-    found = results[0]
-    if isinstance(found, CallFailure) and found.kind is RejectionKind.RANGE and last > first:
-        return found
+    """Return the logs, or the range's rejection. Raises RetryableError for a node that lacks the range's end."""
+    failure = results[0]
+    if isinstance(failure, CallFailure) and failure.kind is RejectionKind.RANGE and last > first:
+        return failure
     require_results(results)
     if parse_quantity(results[1]) < last:
         raise RetryableError("it is behind the range")
-    logs: list[Log] = found
+    logs: list[Log] = results[0]
     return logs
 
 
 def _decode(logs: Iterable[Log], pools: Mapping[str, str], chain: ChainInfo) -> list[PoolLog]:
-    found = list[PoolLog]()
+    pool_logs = list[PoolLog]()
     trades = _curve_trades(chain)
-    # Of pairs of v2, which emit them right before each other log.
+    # v2 pair -> its reserves, which it emits right before each other log.
     reserves: dict[str, Mapping[str, Any]] = {}
-    for log in sorted(logs, key=_place):
+    for log in sorted(logs, key=_position):
         topic0, emitter = log["topics"][0], str(log["address"]).lower()
         if declared := (*trades.get((emitter, topic0), ()), *trades.get(("", topic0), ())):
-            found += _curve_logs(log, emitter, declared, pools)
+            pool_logs += _curve_logs(log, emitter, declared, pools)
             continue
-        # The id of a v4 pool, else the emitter.
+        # A v4 pool's id, else the emitter.
         pool = str(log["topics"][1] if topic0 in _OF_V4 else emitter).lower()
         if pool not in pools or topic0 not in _EVENTS:
             continue
@@ -246,44 +246,44 @@ def _decode(logs: Iterable[Log], pools: Mapping[str, str], chain: ChainInfo) -> 
             reserves[pool] = arguments
             continue
         if topic0 in _OF_V2:
-            arguments = _of_pair(arguments, reserves[pool])
-        found.append(PoolLog(pool, kind, *_place(log), _number(log, "transactionIndex"), arguments))
-    return found
+            arguments = _pair_arguments(arguments, reserves[pool])
+        pool_logs.append(PoolLog(pool, kind, *_position(log), _number(log, "transactionIndex"), arguments))
+    return pool_logs
 
 
 def _curve_trades(chain: ChainInfo) -> dict[tuple[str, str], list[CurveTrade]]:
-    """Return lower-case emitter and topic0 -> declared trades; the emitter is empty where it is the curve itself."""
-    found = defaultdict[tuple[str, str], list[CurveTrade]](list)
+    """Return lower-case emitter and topic0 -> declared trades; the emitter is empty if it is the curve itself."""
+    trades = defaultdict[tuple[str, str], list[CurveTrade]](list)
     for launchpad in chain.declared.values():
         for trade in launchpad.trades:
             for emitter in launchpad.launch_contracts(chain.chain_id) if trade.token else ("",):
-                found[emitter, trade.event.topic0].append(trade)
-    return found
+                trades[emitter, trade.event.topic0].append(trade)
+    return trades
 
 
-def _of_pair(arguments: Mapping[str, Any], reserves: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a pair's log, of a swap with v3's names as well."""
+def _pair_arguments(arguments: Mapping[str, Any], reserves: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a v2 pair log's arguments; a swap also has v3's names."""
     first, second = reserves["reserve0"], reserves["reserve1"]
     swapped = {
-        f"amount{place}": arguments[f"amount{place}In"] - arguments[f"amount{place}Out"]
-        for place in (0, 1)
-        if f"amount{place}In" in arguments
+        f"amount{side}": arguments[f"amount{side}In"] - arguments[f"amount{side}Out"]
+        for side in (0, 1)
+        if f"amount{side}In" in arguments
     }
     root = isqrt((second << _SHIFT) // first) if first else 0
     return {**arguments, **swapped, **reserves, "sqrtPriceX96": root, "fee": _PAIR_FEE}
 
 
 def _curve_logs(log: Log, emitter: str, trades: Sequence[CurveTrade], pools: Mapping[str, str]) -> Iterator[PoolLog]:
-    """Yield the trade in one of the pools, by the declaration of its token's launchpad. Raises RetryableError."""
+    """Yield the swap if it is in one of the pools, as the token's launchpad declares it. Raises RetryableError."""
     errors = []
     for trade in trades:
         try:
-            found = _curve_log(log, emitter, trade)
+            pool_log = _curve_log(log, emitter, trade)
         except LogDecodingError as error:
             errors.append(error)
             continue
-        if pools.get(found.pool) == trade.launchpad:
-            yield found
+        if pools.get(pool_log.pool) == trade.launchpad:
+            yield pool_log
     if len(errors) == len(trades):
         raise RetryableError(str(errors[0]))
 
@@ -311,10 +311,10 @@ def _curve_log(log: Log, emitter: str, trade: CurveTrade) -> PoolLog:
     if trade.trader:
         arguments["trader"] = part_at(values, trade.trader)
     pool = str(part_at(values, trade.token)).lower() if trade.token else emitter
-    return PoolLog(pool, "swap", *_place(log), _number(log, "transactionIndex"), arguments)
+    return PoolLog(pool, "swap", *_position(log), _number(log, "transactionIndex"), arguments)
 
 
-def _place(log: Log) -> tuple[int, int]:
+def _position(log: Log) -> tuple[int, int]:
     return _number(log, "blockNumber"), _number(log, "logIndex")
 
 

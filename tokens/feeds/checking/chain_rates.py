@@ -1,4 +1,4 @@
-"""Prices of quote tokens in USD as the chain's own pools have them, from their swaps."""
+"""USD prices for quote tokens from swaps in the chain's own pools."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -8,24 +8,24 @@ from tokens.chains.evm.evm_chain import Chain
 from tokens.feeds.checking.chain_logs import ChainTrade, PoolLog, price_at, read_pool_logs
 from tokens.feeds.feed_pairs import FeedPair
 
-# Blocks that are searched for the last swap of a reference pool before the checked range, and those of one step.
+# Blocks before the checked range that are searched for a reference pool's last swap, and blocks per step.
 _SEARCHED, _STEP = 5_000, 200
-# As many prices of quote tokens are multiplied.
+# At most this many quote token prices are multiplied.
 _MAX_STEPS = 4
 
 
 class UncertainRateError(Exception):
-    """Raised for a quote token with a last price that is older than the logs that were read."""
+    """Raised for a quote token whose last price is older than the logs that were read."""
 
 
 class ChainRates:
-    """The newest price of each quote token while logs are replayed."""
+    """Each quote token's newest price while logs are replayed."""
 
     def __init__(self, chain: Chain, pairs: Mapping[str, FeedPair]) -> None:
         self._stable = chain.info.stable_tokens
         native = address_key(chain.info.wrapped_native or "")
         self._native = {address_key(quote): native for quote in chain.info.native_quotes}
-        # The first pool of a currency sets its price.
+        # A currency's first pool sets its price.
         currencies = {address_key(pool.currency): pool for pool in reversed(chain.info.reference_pools)}
         self.references = {pool.pool: pool for pool in currencies.values()}
         self._launched = {address_key(pair.token): pair for pair in pairs.values()}
@@ -46,7 +46,7 @@ class ChainRates:
             missing -= {log.pool for log in logs if log.kind == "swap"}
 
     def add(self, log: PoolLog, trade: ChainTrade | None) -> None:
-        """Add the price after a swap: of a reference pool, or of a launched token that is traded."""
+        """Add the price after a swap in a reference pool, or the launched token's price after its trade."""
         reference = self.references.get(log.pool)
         if log.kind == "swap" and reference is not None:
             self._prices[address_key(reference.currency)] = price_at(
@@ -59,7 +59,7 @@ class ChainRates:
             self._prices[address_key(trade.pair.token)] = trade.price
 
     def usd(self, quote: str) -> Fraction | None:
-        """Return the USD for a whole unit of a quote token now; None where no pool prices it.
+        """Return the USD for a quote token's whole unit now; None if no pool prices it.
 
         Raises UncertainRateError.
         """

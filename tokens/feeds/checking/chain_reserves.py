@@ -1,4 +1,4 @@
-"""What the liquidity of pools holds, and the prices that it reaches, from their logs since the launch."""
+"""Pool reserves, and the prices that liquidity reaches, from logs since the launch."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -16,16 +16,16 @@ from tokens.trades.pool_prices import tick_root
 
 # A price in the feed has 24 digits, and its square root is an integer.
 _ROOT_DIGITS, _ROOT_UNITS = 10**23, 2
-# The part of the launch's depth at the end of its ranges that other liquidity needs to reach further (docs/market.md).
+# Beyond the launch's ranges, liquidity counts from this share of the launch's depth at their end (docs/market.md).
 _LEAST_DEPTH = Fraction(1, 100)
-# Ticks of a gap between the launch's ranges beyond which they don't count: the price doubles (docs/market.md).
+# A wider gap, in ticks, ends the launch's ranges: the price doubles across it (docs/market.md).
 _WIDEST_GAP = 6_931
 _Ticks = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class ReserveBounds:
-    """The least and the most that a pool holds of asset 0 and of asset 1, in smallest units.
+    """Lower and upper bounds for a pool's asset 0 and asset 1, in smallest units.
 
     The feed's price is rounded, and so are its sums for each tick.
     """
@@ -37,17 +37,17 @@ class ReserveBounds:
         """Return whether the feed's reserves are within the bounds."""
         if shown is None:
             return False
-        amounts = [Fraction(shown[f"asset{place}"]) * 10**digits for place, digits in enumerate(self.decimals)]
+        amounts = [Fraction(shown[f"asset{index}"]) * 10**digits for index, digits in enumerate(self.decimals)]
         return all(least <= amount <= most for amount, (least, most) in zip(amounts, self.bounds, strict=True))
 
     def __str__(self) -> str:
         """Return the middle of the bounds."""
         middle = [sum(pair) / 2 / 10**digits for pair, digits in zip(self.bounds, self.decimals, strict=True)]
-        return str({f"asset{place}": format(amount, ".15g") for place, amount in enumerate(middle)})
+        return str({f"asset{index}": format(amount, ".15g") for index, amount in enumerate(middle)})
 
 
 class ChainReserves:
-    """Liquidity of pools by range of ticks, from their logs.
+    """Pool liquidity by tick range, from logs.
 
     The logs before the checked range are read once, for pools with events in it; not for pools that were launched more
     than `history` blocks before.
@@ -56,12 +56,12 @@ class ChainReserves:
     def __init__(self, chain: Chain, *, history: int) -> None:
         self._chain, self._history = chain, history
         self._ranges: dict[str, dict[_Ticks, int]] = {}
-        # Block and transaction of the first liquidity, and its ranges.
+        # Pool -> block and transaction index of its first liquidity, and that liquidity by range.
         self._launches: dict[str, tuple[_Ticks, dict[_Ticks, int]]] = {}
         self._unread: set[str] = set()
 
     def load(self, pairs: Collection[FeedPair], *, before: int) -> None:
-        """Read the liquidity of pools before a block, of those that are not known yet. Raises NodeUnavailableError."""
+        """Read liquidity before a block, for pools that are not loaded yet. Raises NodeUnavailableError."""
         unknown = {pair.pool.lower(): pair for pair in pairs if pair.pool.lower() not in self._ranges}
         for pool in unknown:
             self._ranges[pool] = defaultdict(int)
@@ -74,21 +74,21 @@ class ChainReserves:
                 self.add(log)
 
     def add(self, log: PoolLog) -> None:
-        """Add what a log changes; a pair of v2 has no ranges."""
+        """Add a log's liquidity change; a v2 pair has no ranges."""
         if "reserve0" in log.arguments:
             self._unread.add(log.pool)
         elif log.liquidity and log.pool in self._ranges:
             ticks = log.arguments["tickLower"], log.arguments["tickUpper"]
             self._ranges[log.pool][ticks] += log.liquidity
-            place = log.block, log.tx_index
-            first, launched = self._launches.setdefault(log.pool, (place, defaultdict(int)))
-            if place == first and log.liquidity > 0:
+            transaction = log.block, log.tx_index
+            first, launched = self._launches.setdefault(log.pool, (transaction, defaultdict(int)))
+            if transaction == first and log.liquidity > 0:
                 launched[ticks] += log.liquidity
 
     def reach(self, pair: FeedPair, root: int) -> int:
-        """Return the square root of the price that counts at one of the pool: the nearest that liquidity reaches.
+        """Return the square root of the price that counts: the nearest one to the pool's that liquidity reaches.
 
-        It is the pool's own where the logs of its launch are unread, and in a later pool.
+        The pool's own price counts if its launch logs are unread, and in a later pool.
         """
         pool = pair.pool.lower()
         if pair.since is not None:
@@ -104,7 +104,7 @@ class ChainReserves:
         return root
 
     def at(self, pair: FeedPair, root: int) -> ReserveBounds | None:
-        """Return what the pool holds at a square root of its price; None where the feed has none, or it is unread.
+        """Return the pool's reserves at its price's square root; None if unread, or if the feed has no reserves.
 
         A bonding curve has no positions.
         """
@@ -113,7 +113,7 @@ class ChainReserves:
         if pair.is_curve or pool in self._unread or 2 * len(ranges) > MOST_TICKS:
             return None
         error = root // _ROOT_DIGITS + _ROOT_UNITS
-        # Asset 0 of the pool falls with the price, and asset 1 rises.
+        # With a rising price, the pool's currency 0 falls and its currency 1 rises.
         sums = [_sum_up(ranges, root - error), _sum_up(ranges, root + error)]
         slack = 2 * len(ranges) + 2
         bounds = [(min(pair) - slack, max(pair) + slack) for pair in zip(*sums, strict=True)]
@@ -151,7 +151,7 @@ def _reach(
     *,
     above: bool,
 ) -> int:
-    """Return the last price from an end of the launch's ranges on at which all liquidity is deep enough."""
+    """Return the last price beyond an end of the launch's ranges up to which all liquidity is deep enough."""
     least = _LEAST_DEPTH * depth(sum(size for ticks, size in launched.items() if ticks[above] == end), tick_root(end))
     reached = tick_root(end)
     for near, far in pairwise(_ticks_beyond(ranges, end, above=above)):
@@ -173,6 +173,6 @@ def _ticks_beyond(ranges: Mapping[_Ticks, int], end: int, *, above: bool) -> Ite
 
 
 def _sum_up(ranges: Mapping[tuple[int, int], int], root: int) -> tuple[int, int]:
-    # What a removal would pay is rounded down.
+    # Amounts that a removal would pay are rounded down.
     amounts = [liquidity_amounts(-liquidity, root, *ticks) for ticks, liquidity in ranges.items()]
     return sum(first for first, _ in amounts), sum(second for _, second in amounts)

@@ -1,4 +1,4 @@
-"""Comparison of the daily sums with those of the chain's trades."""
+"""Comparison of the feed's daily sums with sums over the chain's trades."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,9 +14,9 @@ from tokens.feeds.served_blocks import first_block_from
 
 _DAY = 86_400
 _PPM = 10**6
-# The feed rounds the value of each trade to 6 decimals.
+# The feed rounds each trade's value to 6 decimals.
 _ROUNDED_USD = Fraction(1, 10**6)
-# Relative difference of a rate with 15 digits.
+# Allowed relative difference: rates have 15 digits.
 _TOLERANCE = Fraction(1, 10**10)
 
 
@@ -26,7 +26,7 @@ class _QuoteSums:
     without_fee: int = 0
     without_usd: int = 0
     volume: int = 0
-    # In millionths of the smallest unit.
+    # In millionths of a smallest unit.
     fees: int = 0
     volume_usd: Fraction = Fraction(0)
     fees_usd: Fraction = Fraction(0)
@@ -47,7 +47,7 @@ class _QuoteSums:
             self.fees_usd += usd * Fraction(fee or 0, _PPM)
 
     def columns(self) -> dict[str, Fraction]:
-        """Return the sums by the names of the feed; those in USD only if each rate is certain."""
+        """Return the sums by the feed's names; sums in USD only if each rate is certain."""
         sums = {
             "trades": Fraction(self.trades),
             "tradesWithoutFee": Fraction(self.without_fee),
@@ -61,7 +61,7 @@ class _QuoteSums:
 
 
 class DayCheck:
-    """Sums of the days in UTC that the blocks cover whole, compared as soon as a block of the next day is read.
+    """Sums for UTC days that the blocks cover completely, compared as soon as a block on the next day is read.
 
     `after` is the time of the block before the first one. Days with blocks that are not verified are left out.
     """
@@ -76,19 +76,19 @@ class DayCheck:
     def add(self, valued: ValuedTrade) -> None:
         """Add a trade to its day; conversions count in no sum."""
         trade = valued.trade
-        day = trade.at - trade.at % _DAY
+        day = trade.timestamp - trade.timestamp % _DAY
         if day >= self._next and not trade.is_conversion:
             self._sums[day][trade.pair.quote].add(valued)
 
     def compare(self, until: int, *, newest: int) -> Iterator[str]:
-        """Yield a sentence for each sum that differs, of days that end at this time of the block `newest` or before.
+        """Yield a sentence for each sum that differs on a day that has ended by `until`.
 
-        Raises NodeUnavailableError.
+        `until` is the time of the block `newest`, in Unix seconds. Raises NodeUnavailableError.
         """
         while self._next + _DAY <= until:
             start = self._next
             self._next += _DAY
-            first, end = (first_block_from(self._chain, at, newest=newest) for at in (start, self._next))
+            first, end = (first_block_from(self._chain, time, newest=newest) for time in (start, self._next))
             if first < end <= self._verified + 1:
                 yield from self._compare_day(datetime.fromtimestamp(start, UTC), first, end - 1)
 

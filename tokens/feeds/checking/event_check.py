@@ -1,7 +1,7 @@
-"""Comparison of the feeds' events with those of the chain: place, transaction, maker, amounts, price and reserves.
+"""Comparison of feed events with the chain's events: position, transaction, maker, amounts, price and reserves.
 
-Amounts of a join or exit are those of v3's event; v4's has none, and they are computed where the range has the pool's
-price before it.
+A v3 join or exit logs its amounts. A v4 log has none: they are computed if the range has the pool's price before the
+log.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from tokens.feeds.feed_pairs import FeedPair
 from tokens.feeds.pool_amounts import liquidity_amounts
 from tokens.feeds.pool_events import UNKNOWN_MAKER
 
-# Relative difference of amounts that are computed from a price of 24 digits.
+# Allowed relative difference for amounts that are computed from a price with 24 digits.
 _TOLERANCE = Fraction(1, 10**15)
 # More digits than an amount has.
 _EXACT = Context(prec=40)
@@ -25,11 +25,11 @@ FeedEvent = dict[str, Any]
 
 
 class _Sender(str):
-    """The sender of a transaction, which the feed may not have."""
+    """A transaction's sender, which the feed may not have."""
 
 
 class _Amount(NamedTuple):
-    """An amount of a join or exit, and how much a computed one may differ, relatively and in whole units."""
+    """A join or exit amount, and its tolerance: relative, and in whole units."""
 
     value: Fraction
     tolerance: Fraction
@@ -41,7 +41,7 @@ class _Amount(NamedTuple):
 
 @dataclass(kw_only=True)
 class EventComparison:
-    """Counts of events: compared ones, those without a maker, joins and exits without amounts, and without reserves."""
+    """Event counts: compared, without a maker, joins and exits without amounts, and without reserves."""
 
     events: int = 0
     without_maker: int = 0
@@ -50,26 +50,26 @@ class EventComparison:
 
 
 class EventReplay:
-    """The events of pools as the chain has them, from their logs in sequence.
+    """The pools' events on the chain, from logs in sequence.
 
-    Unless with `makers`, the feed may have an event without the sender of its transaction.
+    Without `makers`, the feed may have an event without its transaction's sender.
     """
 
     def __init__(self, pairs: Mapping[str, FeedPair], reserves: ChainReserves, *, makers: bool) -> None:
         self._pairs, self._reserves = pairs, reserves
         self._sender = str if makers else _Sender
-        # Square roots of prices, of pools with a price in the range.
+        # Pool -> its price's square root, as soon as the range has a price.
         self._roots: dict[str, int] = {}
 
     def replay(self, log: PoolLog, trade: ChainTrade | None, block: Mapping[str, Any]) -> FeedEvent | None:
-        """Return the event of the next log in the feed's fields, with amounts as fractions and reserves as bounds."""
+        """Return the next log's event in the feed's fields, with amounts as fractions and reserves as bounds."""
         self._reserves.add(log)
         if log.kind in ("start", "swap"):
             self._roots[log.pool] = log.arguments["sqrtPriceX96"]
-            return trade and self._of_trade(trade, block)
-        return self._of_change(log, block) if log.liquidity else None
+            return trade and self._trade_event(trade, block)
+        return self._change_event(log, block) if log.liquidity else None
 
-    def _of_trade(self, trade: ChainTrade, block: Mapping[str, Any]) -> FeedEvent:
+    def _trade_event(self, trade: ChainTrade, block: Mapping[str, Any]) -> FeedEvent:
         pair = trade.pair
         token_name, quote_name = ("asset0Out", "asset1In") if trade.is_buy else ("asset0In", "asset1Out")
         event = self._head(trade.log, pair, block, "swap")
@@ -82,7 +82,7 @@ class EventReplay:
             "reserves": self._reserves.at(pair, self._roots[trade.log.pool]),
         }
 
-    def _of_change(self, log: PoolLog, block: Mapping[str, Any]) -> FeedEvent:
+    def _change_event(self, log: PoolLog, block: Mapping[str, Any]) -> FeedEvent:
         pair, root = self._pairs[log.pool], self._roots.get(log.pool)
         event = self._head(log, pair, block, "join" if log.liquidity > 0 else "exit")
         arguments = log.arguments
@@ -114,27 +114,27 @@ class EventReplay:
         }
 
 
-def compare_events(served: Sequence[FeedEvent], expected: Sequence[FeedEvent], found: EventComparison) -> Iterator[str]:
+def compare_events(served: Sequence[FeedEvent], expected: Sequence[FeedEvent], tally: EventComparison) -> Iterator[str]:
     """Yield a sentence for each event that is missing, invented or different, and count the events."""
-    in_feed, on_chain = ({_place(event): event for event in events} for events in (served, expected))
+    in_feed, on_chain = ({_position(event): event for event in events} for events in (served, expected))
     if len(in_feed) < len(served):
         yield "the feed has two events in one place"
-    for place in sorted(on_chain.keys() | in_feed.keys()):
-        found.events += 1
-        where = f"block {place[0]}, log {place[1]}"
-        if place not in in_feed:
+    for position in sorted(on_chain.keys() | in_feed.keys()):
+        tally.events += 1
+        where = f"block {position[0]}, log {position[1]}"
+        if position not in in_feed:
             yield f"{where}: the feed lacks it"
-        elif place not in on_chain:
+        elif position not in on_chain:
             yield f"{where}: the chain does not have it"
         else:
-            found.without_maker += in_feed[place]["maker"] == UNKNOWN_MAKER
-            found.unpriced += "amount0" in in_feed[place] and "amount0" not in on_chain[place]
-            found.unreserved += on_chain[place]["reserves"] is None
-            if differing := ", ".join(_differing(in_feed[place], on_chain[place])):
+            tally.without_maker += in_feed[position]["maker"] == UNKNOWN_MAKER
+            tally.unpriced += "amount0" in in_feed[position] and "amount0" not in on_chain[position]
+            tally.unreserved += on_chain[position]["reserves"] is None
+            if differing := ", ".join(_differing(in_feed[position], on_chain[position])):
                 yield f"{where}: {differing}"
 
 
-def _place(event: FeedEvent) -> tuple[int, int]:
+def _position(event: FeedEvent) -> tuple[int, int]:
     return event["block"]["blockNumber"], event["eventIndex"]
 
 

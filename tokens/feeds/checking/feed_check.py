@@ -1,7 +1,7 @@
-"""Check of the feeds, run by run of blocks: pairs, events, reserves, charts' bars and daily sums beside a node's logs.
+"""Feed check against a node's logs, in runs of blocks: pairs, events, reserves, chart bars and daily sums.
 
-The events, bars and sums of the chain follow from logs that are decoded by their ABI, and prices are fractions. Stored
-rows are the list of pairs, with the block of each launch, and otherwise only compared.
+The chain's events, bars and sums are computed from logs, decoded by their ABI, and prices are fractions. Stored rows
+provide only the list of pairs with their launch blocks; otherwise they are only compared.
 """
 
 from collections.abc import Mapping
@@ -24,19 +24,19 @@ from tokens.feeds.feed_pairs import read_chain_pairs
 from tokens.feeds.pool_events import MOST_BLOCKS, TooManyEventsError, read_pool_events
 from tokens.models.candle import DAY
 
-# Blocks before a run that are read for the liquidity of its pools.
+# Blocks before a run that are read for its pools' liquidity.
 DEFAULT_HISTORY = 500_000
 
 
 @dataclass(kw_only=True)
 class FeedComparison(EventComparison):
-    """What a check has found. `differences` are sentences; what could not be compared is counted."""
+    """Result of a check. `differences` are sentences; the other fields are counts."""
 
     bars: int = 0
     days: int = 0
-    # Transactions of which transfers do not prove what their trades paid.
+    # Transactions whose transfers do not prove what their trades paid.
     unpaid: int = 0
-    # Bars and sums in USD with rates that are older than the logs that were read.
+    # Bars and sums in USD whose rates are older than the logs that were read.
     without_usd: int = 0
     differences: list[str] = field(default_factory=list)
 
@@ -52,7 +52,7 @@ class FeedComparison(EventComparison):
 
 
 class FeedCheck:
-    """A check of consecutive runs of blocks, beginning with `first`.
+    """A check over consecutive runs of blocks, beginning with `first`.
 
     Bars and days are compared once a run has a block after them; those that begin before `first` are left out. In USD
     they are compared up to `verified`, the last block that was read a second time: rates may change until then.
@@ -62,7 +62,7 @@ class FeedCheck:
     def __init__(
         self, chain: Chain, first: int, *, verified: int, history: int = DEFAULT_HISTORY, makers: bool = False
     ) -> None:
-        """Read what precedes the first block. Raises NodeUnavailableError."""
+        """Read pairs, and the rates and time before the first block. Raises NodeUnavailableError."""
         self._chain, self.next = chain, first
         self._pairs = {pair.pool.lower(): pair for pair in read_chain_pairs(chain.info)}
         self._reserves = ChainReserves(chain, history=history)
@@ -79,10 +79,10 @@ class FeedCheck:
         self.comparison = FeedComparison()
 
     def compare(self, last: int) -> None:
-        """Compare the blocks from `next` to this one or to an earlier one, if they have more events than an answer.
+        """Compare the blocks from `next` to `last`, or to an earlier one if they have too many events for one response.
 
-        `next` is then the first one that is not compared. Raises UnplacedEventError; NodeUnavailableError; and
-        TooManyEventsError for a block.
+        Afterwards, `next` is the first block that was not compared. Raises UnplacedEventError, NodeUnavailableError,
+        and TooManyEventsError if a single block has too many.
         """
         first, served = self.next, None
         last = min(last, first + MOST_BLOCKS - 1)
@@ -94,17 +94,17 @@ class FeedCheck:
                     raise
                 last = (first + last) // 2
         logs = read_pool_logs(self._chain, self._pools, first, last)
-        of_pairs = [log for log in logs if log.pool in self._pairs]
-        blocks = read_blocks(self._chain, {log.block for log in of_pairs})
-        self._reserves.load([self._pairs[pool] for pool in {log.pool for log in of_pairs}], before=first)
+        pair_logs = [log for log in logs if log.pool in self._pairs]
+        blocks = read_blocks(self._chain, {log.block for log in pair_logs})
+        self._reserves.load([self._pairs[pool] for pool in {log.pool for log in pair_logs}], before=first)
         self._compare(served, logs, blocks)
         until = _read_time(self._chain, last)
-        found = self.comparison
-        found.differences += self._pair_check.compare_launches(first, last)
-        found.differences += self._bars.compare(until)
-        found.differences += self._days.compare(until, newest=last)
-        found.bars, found.days = self._bars.bars, self._days.days
-        found.without_usd = self._bars.uncertain + self._days.uncertain
+        comparison = self.comparison
+        comparison.differences += self._pair_check.compare_launches(first, last)
+        comparison.differences += self._bars.compare(until)
+        comparison.differences += self._days.compare(until, newest=last)
+        comparison.bars, comparison.days = self._bars.bars, self._days.days
+        comparison.without_usd = self._bars.uncertain + self._days.uncertain
         self.next = last + 1
 
     def _compare(

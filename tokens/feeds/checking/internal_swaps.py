@@ -1,6 +1,6 @@
-"""Swaps of declared launchpads' own contracts: by the hook that the PoolManager reports of a pool, and a swap's sender.
+"""Swaps by declared launchpads' own contracts, found by the pool's hook in the PoolManager's log and the swap's sender.
 
-Stored rows name the factory of a pair, which is compared with the chain elsewhere, and no hook and no sender.
+From stored rows, only a pair's factory is used; another check compares it with the chain.
 """
 
 from collections.abc import Collection, Mapping
@@ -26,7 +26,7 @@ class InternalSwaps:
         self._senders: dict[str, frozenset[str]] = {}
 
     def load(self, pairs: Mapping[str, FeedPair], pools: Collection[str]) -> None:
-        """Read the hooks of these pools from the blocks of their launches. Raises NodeUnavailableError."""
+        """Read these pools' hooks from their launch blocks. Raises NodeUnavailableError."""
         info = self._chain.info
         launchpads = {
             pool: [
@@ -37,7 +37,7 @@ class InternalSwaps:
             for pool in pools
             if pool not in self._senders and (pair := pairs.get(pool))
         }
-        # The hook of the launch's pool counts in all pools of its token.
+        # The launch pool's hook counts in all the token's pools.
         hooked = [
             pool
             for pool, pads in launchpads.items()
@@ -53,7 +53,7 @@ class InternalSwaps:
             self._senders[pool] = frozenset[str]().union(*(pad.senders_in(hooks.get(pool)) for pad in pads))
 
     def mark(self, trade: ChainTrade) -> ChainTrade:
-        """Return the trade as a conversion, if a contract of its launchpad made it."""
+        """Return the trade, marked as a conversion if its launchpad's contract swapped."""
         sender = checksum_address(trade.log.arguments["sender"])
         return trade._replace(is_conversion=True) if sender in self._senders.get(trade.log.pool, ()) else trade
 

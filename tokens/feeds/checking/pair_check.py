@@ -1,4 +1,4 @@
-"""Comparison of pairs with the blocks and receipts of their launches, and of their fees with those of their swaps."""
+"""Comparison of pairs with their launch blocks and receipts, and of pair fees with the fees in swap logs."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from tokens.feeds.feed_pairs import FeedPair
 
 # A module against snipers may charge traders more in the first seconds after the launch.
 _SNIPER_SECONDS = 120
-# The argument of each factory's event that has the factory's caller. The `deployer` of v1 to v3 is a user.
+# Factory version -> event argument with the factory's caller. In v1 to v3, `deployer` is a user.
 _CALLERS = {"v0": "deployer", "v1": None, "v3": None, "v3_1": "msgSender", "v4": "msgSender"}
 _CREATED = {
     event.topic0: (event, caller)
@@ -29,7 +29,7 @@ _MINTED = tuple(codec.load_abi(name).event("Mint") for name in ("uniswap_v2", "u
 
 
 class PairCheck:
-    """Pairs, of which each is compared once: its launch with its block, and its fee with the first one of a swap."""
+    """Pairs, each compared once: its launch with the launch block, and its fee with the first fee in a swap."""
 
     def __init__(self, chain: Chain, pairs: Iterable[FeedPair]) -> None:
         self._chain = chain
@@ -39,13 +39,13 @@ class PairCheck:
         self._charged: set[int] = set()
 
     def compare_launches(self, first: int, last: int) -> Iterator[str]:
-        """Yield a sentence for each fact of a launch in these blocks that differs. Raises NodeUnavailableError."""
+        """Yield a sentence for each launch fact in these blocks that differs. Raises NodeUnavailableError."""
         pairs = [pair for number in range(first, last + 1) for pair in self._launched.get(number, ())]
         blocks = read_blocks(self._chain, {pair.block_number for pair in pairs})
         mined = {(number, entry["hash"]): entry for number in blocks for entry in blocks[number]["transactions"]}
-        places = [(pair, mined.get((pair.block_number, pair.tx_hash))) for pair in pairs]
-        receipts = read_receipt(self._chain, [pair.tx_hash for pair, launch in places if launch])
-        for pair, launch in places:
+        launches = [(pair, mined.get((pair.block_number, pair.tx_hash))) for pair in pairs]
+        receipts = read_receipt(self._chain, [pair.tx_hash for pair, launch in launches if launch])
+        for pair, launch in launches:
             where = f"block {pair.block_number}, pair {pair.pool}"
             receipt = receipts.get(pair.tx_hash, ())
             if pair.since is not None:
@@ -60,7 +60,7 @@ class PairCheck:
                 yield f"{where}: createdAtBlockTimestamp is {pair.created_at} in the feed, and {mined_at} on the chain"
 
     def compare_start(self, log: PoolLog, pair: FeedPair) -> Iterator[str]:
-        """Yield a sentence if the start of a v4 pool has the token on another side than the pair."""
+        """Yield a sentence if a v4 pool's start log has the token on another side than the pair."""
         if log.kind == "start" and "currency0" in log.arguments:
             is_currency0 = log.arguments["currency0"] == pair.token
             if pair.is_currency0 != is_currency0:
@@ -68,9 +68,9 @@ class PairCheck:
                 yield f"block {log.block}, pair {pair.pool}: its token is currency {sides}"
 
     def compare_fee(self, valued: ValuedTrade) -> Iterator[str]:
-        """Yield a sentence if the feed has another fee of the pair than its swap, in parts per million."""
+        """Yield a sentence if the pair's fee in the feed differs from its swap's fee, in parts per million."""
         trade, pair = valued.trade, valued.trade.pair
-        is_sniped = trade.at < pair.created_at + _SNIPER_SECONDS
+        is_sniped = trade.timestamp < pair.created_at + _SNIPER_SECONDS
         if None in (pair.fee, valued.fee) or is_sniped or trade.is_conversion or pair.token_id in self._charged:
             return
         self._charged.add(pair.token_id)
@@ -80,9 +80,9 @@ class PairCheck:
 
 
 def _launch_difference(pair: FeedPair, launch: Mapping[str, Any] | None, receipt: Sequence[Log]) -> str | None:
-    """Return how a pair's transaction, factory or creator differs from the transaction, None for one not in the block.
+    """Return how a pair's transaction, factory or creator differs from `launch`, which is None if no block has it.
 
-    A factory's caller is the sender of a transaction to it, and else the one that its event names.
+    A factory's caller is the sender if the transaction calls the factory, else the account that its event names.
     """
     callers = _factory_callers(pair.token, receipt) if launch else {}
     if not launch or not callers:
@@ -97,7 +97,7 @@ def _launch_difference(pair: FeedPair, launch: Mapping[str, Any] | None, receipt
 
 
 def _factory_callers(token: str, receipt: Sequence[Log]) -> dict[str, str | None]:
-    """Return factory -> its caller, None where its event names none, of all that report the token's launch."""
+    """Return factory -> its caller for each factory that reports the launch; None if its event names no caller."""
     callers = {}
     for log in receipt:
         if not log["topics"] or log["topics"][0] not in _CREATED:
@@ -114,7 +114,7 @@ def _factory_callers(token: str, receipt: Sequence[Log]) -> dict[str, str | None
 
 
 def _declared_factories(chain: ChainInfo, token: str, receipt: Sequence[Log]) -> set[str]:
-    """Return the contracts of declared launchpads whose launch events in the receipt have the token."""
+    """Return declared launchpads' contracts whose launch events in the receipt have the token."""
     declared = {
         (address.lower(), launch.event.topic0): launch
         for launchpad in chain.declared.values()
@@ -132,7 +132,7 @@ def _declared_factories(chain: ChainInfo, token: str, receipt: Sequence[Log]) ->
 
 
 def _has_deposit(receipt: Sequence[Log], pair: FeedPair) -> bool:
-    """Return whether a receipt has liquidity that was added to the pair's pool."""
+    """Return whether a transaction's receipt adds liquidity to the pair's pool."""
     return any(
         log["topics"][:1] == [event.topic0]
         and (log["topics"][1] if event is _V4_CHANGED else address_key(log["address"])) == address_key(pair.pool)

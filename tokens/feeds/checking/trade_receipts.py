@@ -1,6 +1,6 @@
-"""Receipts of transactions with trades in v4's pools: conversions by amounts, payments by transfers, parts of swaps.
+"""Receipts of transactions with v4 trades: conversions by amounts, payments by transfers, swap parts.
 
-Both follow from what the transactions moved, and not from the sequence of logs by which trades are indexed.
+Transferred amounts decide, and not the log sequence by which trades are indexed.
 """
 
 from collections import defaultdict
@@ -26,11 +26,11 @@ _SWAPPED, _CHANGED = _V4.event("Swap"), _V4.event("ModifyLiquidity")
 _NOBODY = "0x" + "0" * 40
 _AMOUNTS = ("amount0", "amount1")
 # Block, and the transaction's index in it.
-_Place = tuple[int, int]
+_TxKey = tuple[int, int]
 
 
 class PaidComparison(NamedTuple):
-    """The difference of a transaction's payments as a sentence, if any, and whether its transfers prove them."""
+    """A sentence if a transaction's payments differ, and whether its transfers prove them."""
 
     difference: str | None
     is_proven: bool
@@ -38,60 +38,60 @@ class PaidComparison(NamedTuple):
 
 def read_receipts(
     chain: Chain, logs: Iterable[PoolLog], blocks: Mapping[int, Mapping[str, Any]]
-) -> dict[_Place, list[Log]]:
-    """Return the logs of each transaction with a swap in a v4 pool. Raises NodeUnavailableError."""
-    places = {(log.block, log.tx_index) for log in logs if log.kind == "swap" and is_v4_pool(log.pool)}
-    hashes = {place: blocks[place[0]]["transactions"][place[1]]["hash"] for place in sorted(places)}
+) -> dict[_TxKey, list[Log]]:
+    """Return each transaction's logs if it has a swap in a v4 pool. Raises NodeUnavailableError."""
+    keys = {(log.block, log.tx_index) for log in logs if log.kind == "swap" and is_v4_pool(log.pool)}
+    hashes = {(block, index): blocks[block]["transactions"][index]["hash"] for block, index in sorted(keys)}
     receipts = read_receipt(chain, hashes.values())
-    return {place: receipts[tx_hash] for place, tx_hash in hashes.items()}
+    return {key: receipts[tx_hash] for key, tx_hash in hashes.items()}
 
 
 def add_parts(
     logs: Iterable[PoolLog],
-    receipts: Mapping[_Place, Sequence[Log]],
+    receipts: Mapping[_TxKey, Sequence[Log]],
     *,
     chain: ChainInfo,
     pairs: Mapping[str, FeedPair],
 ) -> list[PoolLog]:
-    """Return the logs, with the amounts of swaps as the pool and its hook exchanged them together.
+    """Return the logs, in which swap amounts are the totals that the pool and its hook exchanged.
 
-    Of launchpads that share the hook, the declaration of the pair's launchpad counts.
-    Of several swaps in a pool and transaction, a part is of the next one; behind the last one it is of that.
+    If launchpads share the hook, the declaration by the pair's launchpad counts. If a transaction has several swaps in
+    a pool, a part belongs to the next swap; after the last swap, it belongs to the last.
     """
     logs = list(logs)
-    swaps = defaultdict[tuple[_Place, str], list[PoolLog]](list)
+    swaps = defaultdict[tuple[_TxKey, str], list[PoolLog]](list)
     for log in logs:
         if log.kind == "swap":
             swaps[(log.block, log.tx_index), log.pool].append(log)
     whole: dict[tuple[int, int], dict[str, int]] = {}
-    for place, receipt in receipts.items() if chain.swap_parts else ():
+    for key, receipt in receipts.items() if chain.swap_parts else ():
         for raw in receipt:
             declared = chain.swap_parts.get((raw["address"].lower(), raw["topics"][0]), ()) if raw["topics"] else ()
-            for part in declared:
-                values = part.event.decode(raw)
-                pool = str(part_at(values, part.pool)).lower()
-                if len(declared) == 1 or (pool in pairs and pairs[pool].generation == part.launchpad):
+            for swap_part in declared:
+                values = swap_part.event.decode(raw)
+                pool = str(part_at(values, swap_part.pool)).lower()
+                if len(declared) == 1 or (pool in pairs and pairs[pool].generation == swap_part.launchpad):
                     break
             else:
                 continue
-            in_pool = swaps.get((place, pool), [])
+            in_pool = swaps.get((key, pool), [])
             later = [swap for swap in in_pool if swap.log_index > int(raw["logIndex"], 16)]
             for swap in (*later[:1], *in_pool[-1:])[:1]:
                 sums = whole.setdefault((swap.block, swap.log_index), {name: swap.arguments[name] for name in _AMOUNTS})
-                for name, path in zip(_AMOUNTS, (part.amount0, part.amount1), strict=True):
+                for name, path in zip(_AMOUNTS, (swap_part.amount0, swap_part.amount1), strict=True):
                     sums[name] += part_at(values, path) if path else 0
     return [log._replace(arguments={**log.arguments, **whole.get((log.block, log.log_index), {})}) for log in logs]
 
 
 def mark_conversion(trade: ChainTrade, receipt: Sequence[Log]) -> ChainTrade:
-    """Return the trade as a conversion, if the locker of its token reports to have exchanged the same amount."""
+    """Return the trade, marked as a conversion if its token's locker reports an exchange of the same amount."""
     return trade if _reported_quote(trade, receipt) is None else trade._replace(is_conversion=True)
 
 
 def _reported_quote(trade: ChainTrade, receipt: Sequence[Log]) -> int | None:
-    """Return what the locker of the trade's token reports to have paid of the quote token, negative for what it got.
+    """Return the quote token amount that the token's locker reports to have paid, negative if it received.
 
-    None where it reports no exchange of the trade's amount of the token.
+    None if the locker reports no exchange with the trade's token amount.
     """
     pair = trade.pair
     for log in receipt:
@@ -109,27 +109,27 @@ def _reported_quote(trade: ChainTrade, receipt: Sequence[Log]) -> int | None:
 def compare_paid(
     chain: Chain,
     trades: Iterable[ChainTrade],
-    receipts: Mapping[_Place, Sequence[Log]],
+    receipts: Mapping[_TxKey, Sequence[Log]],
     pairs: Mapping[str, FeedPair],
 ) -> Iterator[PaidComparison]:
-    """Yield a comparison for each transaction and quote token, of what stored trades paid and what was transferred.
+    """Yield a comparison between stored payments and transfers for each transaction and quote token.
 
-    Without transfers of the trades only, the fees of hooks are compared with what they were credited. A transaction
-    that also moves something else proves nothing. Before that, yield a comparison for each stored conversion that paid
-    another amount than its locker reports.
+    If transfers do more than pay the trades, hook fees are compared with the credits to hooks. A transaction that also
+    moves something else proves nothing. First, yield a comparison for each stored conversion that paid another amount
+    than its locker reports.
     """
-    by_payment: dict[tuple[_Place, str], list[ChainTrade]] = {}
+    by_payment: dict[tuple[_TxKey, str], list[ChainTrade]] = {}
     for trade in trades:
-        place = trade.log.block, trade.log.tx_index
-        if place in receipts:
-            by_payment.setdefault((place, trade.pair.quote), []).append(trade)
+        key = trade.log.block, trade.log.tx_index
+        if key in receipts:
+            by_payment.setdefault((key, trade.pair.quote), []).append(trade)
     stored = _stored_payments(chain, [trade for own in by_payment.values() for trade in own])
     yield from _compare_conversions([trade for own in by_payment.values() for trade in own], receipts, stored)
-    for (place, quote), own in by_payment.items():
+    for (key, quote), own in by_payment.items():
         positions = [_position(trade) for trade in own if not trade.is_conversion]
         if not positions or not stored.keys() >= set(positions):
             continue
-        transfers = _Transfers(chain, receipts[place], own, pairs)
+        transfers = _Transfers(chain, receipts[key], own, pairs)
         if not transfers.are_of_pairs():
             yield PaidComparison(None, is_proven=False)
         elif transfers.prove(quote):
@@ -138,25 +138,23 @@ def compare_paid(
                 # A declared hook may take fees beside the pool's amounts.
                 yield PaidComparison(None, is_proven=False)
                 continue
-            text = f"block {place[0]}, transaction {place[1]}: its trades paid {paid} of {quote}, and transfers {moved}"
+            text = f"block {key[0]}, transaction {key[1]}: its trades paid {paid} of {quote}, and transfers {moved}"
             yield PaidComparison(None if paid == moved else text, is_proven=True)
         else:
             # A missing trade is named among the events.
             fees = sum(stored[_position(trade)] - trade.paid for trade in own if _position(trade) in stored)
             credited = transfers.credited(quote)
-            text = (
-                f"block {place[0]}, transaction {place[1]}: fees of hooks are {fees} of {quote}, and credits {credited}"
-            )
+            text = f"block {key[0]}, transaction {key[1]}: fees of hooks are {fees} of {quote}, and credits {credited}"
             yield PaidComparison(None if fees == credited else text, is_proven=True)
 
 
 def _compare_conversions(
-    trades: Iterable[ChainTrade], receipts: Mapping[_Place, Sequence[Log]], stored: Mapping[int, int]
+    trades: Iterable[ChainTrade], receipts: Mapping[_TxKey, Sequence[Log]], stored: Mapping[int, int]
 ) -> Iterator[PaidComparison]:
     for trade in trades:
         paid = stored.get(_position(trade)) if trade.is_conversion else None
         reported = _reported_quote(trade, receipts[trade.log.block, trade.log.tx_index])
-        # Of a swap by a declared launchpad's own contract, no locker reports anything: the pool's amount counts.
+        # No locker reports a swap by a declared launchpad's own contract: the pool's amount counts.
         expected, source = (trade.paid, "the pool") if reported is None else (reported, "its locker")
         if paid is not None and paid != expected:
             where = f"block {trade.log.block}, log {trade.log.log_index}"
@@ -165,7 +163,7 @@ def _compare_conversions(
 
 
 class _Transfers:
-    """What a transaction moved into the PoolManager and out of it, apart from lockers."""
+    """A transaction's transfers into the PoolManager and out of it, without lockers."""
 
     def __init__(
         self, chain: Chain, receipt: Sequence[Log], trades: Sequence[ChainTrade], pairs: Mapping[str, FeedPair]
@@ -176,17 +174,17 @@ class _Transfers:
         self._lockers = {address_key(trade.pair.locker) for trade in trades}
 
     def prove(self, quote: str) -> bool:
-        """Return whether transfers of a quote token are payments of the trades only, if all logs are of pairs."""
-        # A router may pay a conversion of its caller's.
+        """Return whether a quote token's transfers only pay the trades, given that all logs belong to pairs."""
+        # A router may pay its caller's conversion.
         converters = {address_key(trade.log.arguments["sender"]) for trade in self._trades if trade.is_conversion}
         return address_key(quote) != _NOBODY and converters <= self._lockers
 
     def are_of_pairs(self) -> bool:
-        """Return whether the PoolManager moved nothing for foreign pools and for liquidity."""
+        """Return whether the PoolManager moved nothing for other pools or for liquidity."""
         return all(self._is_plain(log) for log in self._receipt if address_key(log["address"]) == self._manager)
 
     def credited(self, quote: str) -> int:
-        """Return what the PoolManager credited hooks with, of a quote token."""
+        """Return the quote token amount that the PoolManager credited to hooks."""
         total = 0
         for log in self._receipt:
             if _is_event(log, _HELD) and address_key(log["address"]) == self._manager:
@@ -195,7 +193,7 @@ class _Transfers:
         return total
 
     def moved(self, quote: str) -> int:
-        """Return what the PoolManager received less what it paid, without lockers, and without fees it held before."""
+        """Return the amount that the PoolManager received less its payments, without lockers and earlier fees."""
         total, is_in, is_out = 0, *self._sides()
         for log in self._receipt:
             if _is_event(log, _MOVED) and address_key(log["address"]) == address_key(quote):
@@ -205,20 +203,20 @@ class _Transfers:
                     total += moved["value"] * (is_in * (payee == self._manager) - is_out * (payer == self._manager))
             elif _is_event(log, _HELD) and address_key(log["address"]) == self._manager:
                 held = _HELD.decode(log)
-                # What a hook takes out, it was credited for before.
+                # A hook withdraws fees that were credited to it before.
                 total += held["amount"] * (held["receiver"] == _NOBODY and held["id"] == int(quote, 16))
         return total
 
     def _sides(self) -> tuple[bool, bool]:
-        """Return whether what the PoolManager receives counts, and what it pays.
+        """Return whether the PoolManager's receipts count, and whether its payments count.
 
-        A declared launchpad's hook pays its fees on the other side of a trade, to whom it wants.
+        A declared launchpad's hook pays its fees on a trade's other side, to any account.
         """
         buys = {trade.is_buy for trade in self._trades if not trade.is_conversion}
         return (True in buys, False in buys) if self.are_declared else (True, True)
 
     def _is_plain(self, log: Log) -> bool:
-        """Return whether a log of the PoolManager is of a pair's swap, its launch, or what a hook holds."""
+        """Return whether a PoolManager log is about a pair's swap, a pair's launch, or a hook's balance."""
         if _is_event(log, _SWAPPED):
             return log["topics"][1] in self._pairs
         if _is_event(log, _CHANGED):
@@ -232,7 +230,7 @@ class _Transfers:
 
 
 def _stored_payments(chain: Chain, trades: Sequence[ChainTrade]) -> dict[int, int]:
-    """Return position -> what the stored trade paid of the quote token, negative for what it got. One query."""
+    """Return position -> quote token amount that the stored trade paid, negative if it received. One query."""
     rows = PoolTrade.objects.filter(
         token_id__in={trade.pair.token_id for trade in trades},
         position__in=[_position(trade) for trade in trades],
@@ -249,7 +247,7 @@ def _position(trade: ChainTrade) -> int:
 
 
 def _is_event(log: Log, event: codec.AbiEvent) -> bool:
-    """Return whether a log is of the event: an ERC-721 transfer has one topic more than that of an ERC-20."""
+    """Return whether a log is this event: an ERC-721 transfer has one topic more than an ERC-20 transfer."""
     return bool(log["topics"]) and log["topics"][0] == event.topic0 and len(log["topics"]) == _TOPICS[event.topic0]
 
 

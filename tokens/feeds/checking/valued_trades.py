@@ -1,4 +1,4 @@
-"""Trades of the chain with their fee and their value in USD."""
+"""The chain's trades with their fee and their value in USD."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -15,9 +15,9 @@ from tokens.feeds.feed_pairs import FeedPair
 
 
 class ValuedTrade(NamedTuple):
-    """A trade with its fee in parts per million, and the USD for a whole unit of its quote token.
+    """A trade with its fee in parts per million, and the USD for its quote token's whole unit.
 
-    The rate is None where no pool has it; it is uncertain where its last price is older than the logs that were read.
+    The rate is None if no pool has it; it is uncertain if its last price is older than the logs that were read.
     """
 
     trade: ChainTrade
@@ -27,19 +27,19 @@ class ValuedTrade(NamedTuple):
 
     @property
     def usd(self) -> Fraction | None:
-        """Return the value of what was moved of the quote token, not rounded."""
+        """Return the USD value of the quote token amount, not rounded."""
         if self.rate is None:
             return None
         return self.rate * Fraction(self.trade.quote, 10**self.trade.pair.quote_decimals)
 
 
 class TradeValues:
-    """Prices, fees and rates for the trades of logs that are replayed in their sequence."""
+    """Prices, fees and rates for trades, while logs are replayed in sequence."""
 
     def __init__(self, chain: Chain, pairs: Mapping[str, FeedPair], rates: ChainRates, reserves: ChainReserves) -> None:
         self._chain, self._pairs, self._rates, self._reserves = chain, pairs, rates, reserves
         self._internal = InternalSwaps(chain)
-        # Of v3's pools: their event has none.
+        # v3 pool -> fee: a v3 swap log has none.
         self._fees: dict[str, int | None] = {}
 
     def read(
@@ -48,12 +48,12 @@ class TradeValues:
         blocks: Mapping[int, Mapping[str, Any]],
         receipts: Mapping[tuple[int, int], Sequence[Log]],
     ) -> Iterator[tuple[PoolLog, ValuedTrade | None]]:
-        """Yield each log with its trade; `receipts` are those of v4's by place.
+        """Yield each log with its trade; `receipts` has block and transaction index -> logs, for v4 trades.
 
         The caller adds the log to the reserves. Raises NodeUnavailableError.
         """
-        of_v3 = {log.pool for log in logs if log.kind == "swap" and "fee" not in log.arguments} & self._pairs.keys()
-        self._fees |= read_pool_fees(self._chain, sorted(of_v3 - self._fees.keys()))
+        v3_pools = {log.pool for log in logs if log.kind == "swap" and "fee" not in log.arguments} & self._pairs.keys()
+        self._fees |= read_pool_fees(self._chain, sorted(v3_pools - self._fees.keys()))
         self._internal.load(self._pairs, {log.pool for log in logs if log.kind == "swap"})
         for log in add_parts(logs, receipts, chain=self._chain.info, pairs=self._pairs):
             pair = self._pairs.get(log.pool) if log.kind == "swap" else None
@@ -63,8 +63,8 @@ class TradeValues:
                 trade = self._internal.mark(mark_conversion(trade, receipts.get((log.block, log.tx_index), ())))
             yield log, trade and self._valued(trade)
 
-    def _trade(self, log: PoolLog, pair: FeedPair, at: int) -> ChainTrade | None:
-        return trade_of(log, pair, at, root=self._reserves.reach(pair, log.arguments["sqrtPriceX96"]))
+    def _trade(self, log: PoolLog, pair: FeedPair, timestamp: int) -> ChainTrade | None:
+        return trade_of(log, pair, timestamp, root=self._reserves.reach(pair, log.arguments["sqrtPriceX96"]))
 
     def _valued(self, trade: ChainTrade) -> ValuedTrade:
         log = trade.log
