@@ -1,1 +1,1 @@
-"""Registry of chains, generations, contracts and presets."""
+"""Chain registry: chains, generations, contracts and presets."""

@@ -37,7 +37,7 @@ from tokens.chains.registry.toml_files import (
     read_registry_files,
 )
 
-# The launchpad of generations that name none, which is indexed where LAUNCHPADS_<chain> is not set.
+# Launchpad for generations that name none. It is indexed unless LAUNCHPADS_<chain> is set.
 DEFAULT_LAUNCHPAD = "clanker"
 
 # No public standard gives Solana a number; no EVM chain of the built-in file has this one.
@@ -75,19 +75,19 @@ class Generation:
     name: str
     # The label that the API shows as a token's `type`.
     type: str
-    # The layout of its launches, one of entry_rules.EVENTS or, on Solana, of entry_rules.PROGRAMS.
+    # Its launch layout: one from entry_rules.EVENTS or, on Solana, from entry_rules.PROGRAMS.
     event: str
-    # The launchpad's number of it, which the public site shows: "3.1". None if it has none.
+    # The launchpad's own version number, which the public site shows: "3.1". None if it has none.
     version: str | None = None
-    # The launchpad that it is of, as LAUNCHPADS_<chain> names it.
+    # Its launchpad, as LAUNCHPADS_<chain> names it.
     launchpad: str = DEFAULT_LAUNCHPAD
 
 
 @dataclass(frozen=True, kw_only=True)
 class Contract:
-    """A contract of a launchpad; `generation` is None where several generations share it.
+    """A launchpad's contract; `generation` is None if several generations share it.
 
-    `deploy` is set where our own launches use the contract in its role: the layout of its data, one of
+    `deploy` is set if our own launches use the contract in its role. It is the layout for the contract's data, from
     entry_rules.DEPLOY_LAYOUTS.
     """
 
@@ -98,7 +98,7 @@ class Contract:
     deploy: str | None = None
 
 
-# Compared by identity: one registry is loaded at start-up, and a chain of it can be the key of a cached function.
+# Compared by identity: one registry is loaded at start-up, and a cached function can have its chains as keys.
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChainInfo:
     """A chain's entry in the registry. Addresses are keyed by `address_key`."""
@@ -111,10 +111,10 @@ class ChainInfo:
     # Blocks on top of a block before it counts as confirmed; table.toml gives each chain's reason. 0 on Solana, where
     # only finalized slots are read.
     finality_depth: int = 0
-    # The highest priority fee that deployments offer of their own accord.
+    # The highest priority fee that deployments offer by themselves.
     max_priority_fee_gwei: Decimal = Decimal(10)
     explorer: str | None = None
-    # The market-data provider's name of the chain; None where the provider has no data for it.
+    # The market-data provider's name for the chain; None if the provider has no data for it.
     market_network: str | None = None
     wrapped_native: str | None = None
     v2_factory: str | None = None
@@ -123,26 +123,26 @@ class ChainInfo:
     v4_pool_manager: str | None = None
     v4_position_manager: str | None = None
     v4_state_view: str | None = None
-    # Solana: distinguishes mainnet nodes from those of its test networks.
+    # Solana: distinguishes mainnet nodes from test network nodes.
     genesis_hash: str | None = None
     known_deployers: frozenset[str]
     quote_tokens: Mapping[str, QuoteToken]
-    # In the file's order: the first pool of a currency sets its price, the others are compared with it.
+    # In the file's order: a currency's first pool sets its price, the others are compared with it.
     reference_pools: tuple[ReferencePool, ...] = ()
-    # The contracts of all launchpads, indexed or not.
+    # All launchpads' contracts, indexed or not.
     registered: Mapping[str, Contract]
     # Declared launchpads with contracts on the chain by name, indexed or not: tokens of both have trades.
     declared: Mapping[str, Launchpad]
-    # Names of the launchpads that are indexed: of generations, and declared ones.
+    # Names of the indexed launchpads: declared ones, and those with generations.
     indexed: tuple[str, ...] = (DEFAULT_LAUNCHPAD,)
 
     @property
     def priority_fee_cap(self) -> int:
-        """The highest priority fee of a new transaction, in wei per gas."""
+        """The highest priority fee for a new transaction, in wei per gas."""
         return int(self.max_priority_fee_gwei * 10**9)
 
     def indexes(self, launchpad: str) -> bool:
-        """Return whether launches of this launchpad are read from the chain; Solana has no switch."""
+        """Return whether this launchpad's launches are read from the chain; Solana has no setting for it."""
         return self.is_solana or launchpad in self.indexed
 
     @cached_property
@@ -152,7 +152,7 @@ class ChainInfo:
 
     @cached_property
     def contracts(self) -> Mapping[str, Contract]:
-        """The contracts of launchpads that are indexed, and those of none."""
+        """Contracts of indexed launchpads, and contracts without a generation."""
         return MappingProxyType({key: each for key, each in self.registered.items() if self._is_indexed(each)})
 
     def _is_indexed(self, contract: Contract) -> bool:
@@ -182,39 +182,39 @@ class ChainInfo:
 
     @cached_property
     def known_emitters(self) -> frozenset[str]:
-        """Lower-case addresses of all contracts of the registry, also of launchpads that are not indexed."""
+        """Lower-case addresses for all contracts in the registry, including launchpads that are not indexed."""
         return frozenset(self.registered).union(*(pad.emitters(self.chain_id) for pad in self.declared.values()))
 
     @cached_property
     def pool_kinds(self) -> frozenset[PoolKind]:
-        """The kinds of pools of declared launches, and of the pools that they move to."""
+        """The kinds of pools that declared launches begin in and move to."""
         return frozenset[PoolKind]().union(*(pad.pool_kinds(self.chain_id) for pad in self.launchpads))
 
     @cached_property
     def pools_of_launches(self) -> frozenset[str]:
-        """The PoolManager, lower case, where declared launches have v4 pools; else nothing."""
+        """The PoolManager, lower case, if declared launches have v4 pools; else nothing."""
         return frozenset({self.v4_pool_manager.lower()} if self.v4_pool_manager and "v4" in self.pool_kinds else ())
 
     @cached_property
     def swap_parts(self) -> Mapping[tuple[str, str], tuple[SwapPart, ...]]:
-        """Lower-case address and topic0 -> the events about parts of swaps, of each declared launchpad one at most."""
+        """Lower-case address and topic0 -> declared events about swap parts, at most one per launchpad."""
         return by_source(
-            (address, part)
+            (address, swap_part)
             for pad in self.declared.values()
-            for part in pad.swap_parts
+            for swap_part in pad.swap_parts
             for address in pad.launch_contracts(self.chain_id)
         )
 
     def internal_senders(self, launchpad: str, hook: str | None) -> frozenset[str]:
-        """Return the accounts whose swaps in a pool with this hook are no trades, of a launchpad's token."""
-        found = self.declared.get(launchpad)
-        return found.senders_in(hook) if found else frozenset()
+        """Return the accounts whose swaps of a launchpad's token are no trades in a pool with this hook."""
+        pad = self.declared.get(launchpad)
+        return pad.senders_in(hook) if pad else frozenset()
 
     @cached_property
     def curve_trades(self) -> Mapping[tuple[str, str], tuple[CurveTrade, ...]]:
-        """Lower-case address and topic0 -> the events about trades of declared curves, of each launchpad one at most.
+        """Lower-case address and topic0 -> declared events about curve trades, at most one per launchpad.
 
-        The address is empty where each token's own curve emits it.
+        The address is empty if each token's own curve emits the event.
         """
         return by_source(
             (address, trade)
@@ -225,9 +225,9 @@ class ChainInfo:
 
     @cached_property
     def token_events(self) -> Mapping[tuple[str, str], tuple[TokenEventDeclaration, ...]]:
-        """Lower-case address and topic0 -> the events after launch that it declares, of each launchpad one at most.
+        """Lower-case address and topic0 -> declared events after launch, at most one per launchpad.
 
-        The address is empty where tokens, their pools or hooks emit it.
+        The address is empty if tokens, their pools or hooks emit the event.
         """
         return by_source(
             (address, declared)
@@ -238,22 +238,22 @@ class ChainInfo:
 
     @cached_property
     def stable_tokens(self) -> frozenset[str]:
-        """Lower-case addresses of quote tokens that count as 1 USD: marked so, or of a reference pool."""
+        """Lower-case addresses of quote tokens that count as 1 USD: marked so, or in a reference pool."""
         marked = (key for key, token in self.quote_tokens.items() if token.stable)
         return frozenset((*marked, *(address_key(pool.stable) for pool in self.reference_pools)))
 
     @cached_property
     def native_quotes(self) -> frozenset[str]:
-        """The addresses of quote tokens that have the price of `wrapped_native`: EIP-55, zero for the coin itself."""
+        """Addresses of quote tokens at `wrapped_native`'s price: EIP-55, zero for the coin itself."""
         marked = (token.address for token in self.quote_tokens.values() if token.native)
         return frozenset() if self.is_solana else frozenset((ZERO_ADDRESS, *marked))
 
     def factory_generation(self, address_lower: str) -> Generation | None:
-        """Return the generation of the factory at this lower-case address; None if it is no factory of this chain."""
+        """Return the generation that the factory at this lower-case address launches; None if it is no factory."""
         return self.factories.get(address_lower)
 
     def role(self, address_lower: str) -> str | None:
-        """Return the role of the contract at this lower-case address; None if it is not in the registry."""
+        """Return the contract's role at this lower-case address; None if it is not in the registry."""
         contract = self.contracts.get(address_lower)
         return contract.role if contract else None
 
@@ -263,11 +263,11 @@ class ChainInfo:
 
     def deploying(self, role: str) -> Contract | None:
         """Return the contract that our own launches use in this role; None if the registry names none."""
-        found = (contract for contract in self.contracts.values() if contract.role == role and contract.deploy)
-        return next(found, None)
+        contracts = (each for each in self.contracts.values() if each.role == role and each.deploy)
+        return next(contracts, None)
 
     def addresses(self, role: str, generation: str | None = None) -> tuple[str, ...]:
-        """Return the EIP-55 addresses of a role, of all generations or of one by name, in the file's order."""
+        """Return a role's EIP-55 addresses for all generations or for one by name, in the file's order."""
         return tuple(
             contract.address
             for contract in self.contracts.values()
@@ -278,12 +278,12 @@ class ChainInfo:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Registry:
-    """All chains by id, generations and presets by name, in the order of the files."""
+    """All chains by id, generations and presets by name, in the files' order."""
 
     chains: Mapping[int, ChainInfo]
     generations: Mapping[str, Generation]
     presets: Mapping[str, Preset]
-    # Declared ones, and those of the generations, which have a title only.
+    # Declared launchpads, and the generations' launchpads, which have only a title.
     launchpads: Mapping[str, Launchpad]
 
     @property
@@ -292,25 +292,25 @@ class Registry:
         return next(chain for chain in self.chains.values() if chain.is_solana)
 
     def chain(self, chain_id: int) -> ChainInfo:
-        """Return the chain of this id. Raises UnknownChainError."""
+        """Return the chain with this id. Raises UnknownChainError."""
         try:
             return self.chains[chain_id]
         except KeyError as error:
             raise UnknownChainError(f"chain {chain_id} is not in the registry") from error
 
     def launchpad_of(self, generation: str) -> Launchpad:
-        """Return the launchpad of a token by the name that is stored as its generation.
+        """Return a token's launchpad by the name that is stored as the token's generation.
 
-        A declared launchpad has tokens of its own name. So has one that is no longer in the registry.
+        A declared launchpad's tokens store its own name, also after the launchpad has left the registry.
         """
-        known = self.generations.get(generation)
-        name = known.launchpad if known else generation
+        entry = self.generations.get(generation)
+        name = entry.launchpad if entry else generation
         return self.launchpads.get(name) or Launchpad(name=name, title=name)
 
     def generations_of(self, launchpad: str) -> tuple[str, ...]:
-        """Return the names that tokens of a launchpad have as their generation."""
-        found = [name for name, generation in self.generations.items() if generation.launchpad == launchpad]
-        return tuple(found) or (launchpad,)
+        """Return the names that a launchpad's tokens store as their generation."""
+        names = [name for name, generation in self.generations.items() if generation.launchpad == launchpad]
+        return tuple(names) or (launchpad,)
 
 
 def load_registry(
@@ -320,12 +320,12 @@ def load_registry(
 ) -> Registry:
     """Load the built-in registry with the operator's files merged over it, in the order given.
 
-    A chain's scalars and `reference_pools` replace the earlier ones. Its entries of `contracts` and `quote_tokens` are
-    added, or replace the entry with the same address; its `known_deployers` are added. A generation or preset of the
-    same name is replaced. New entries are appended. A contract marked for launches takes its role over from an earlier
-    file's. Solana gets the given id. `launchpads` names those that are indexed, by chain: declared ones, and
-    those of generations. A chain without names has DEFAULT_LAUNCHPAD. Raises RegistryError, which lists every mistake
-    of every file.
+    A chain's scalars and `reference_pools` replace the earlier ones. Its entries in `contracts` and `quote_tokens` are
+    added, or replace the entry with the same address; its `known_deployers` are added. A generation or preset with the
+    same name is replaced. New entries are appended. A contract marked for launches replaces an earlier file's contract
+    in its role. Solana's id is `solana_chain_id`. `launchpads` has chain -> names of indexed launchpads, declared ones
+    or those with generations; a chain without names has DEFAULT_LAUNCHPAD. Raises RegistryError, which lists every
+    mistake in every file.
     """
     merged = merge_files(read_registry_files(BUILT_IN_FILE, _LAUNCHPADS_FILE, *files))
     if str(solana_chain_id) in merged.chains:
@@ -338,8 +338,8 @@ def load_registry(
         launchpad_of={name: generation.launchpad for name, generation in generations.items()},
         declared=merged.launchpads,
     )
-    if found := list(mistakes):
-        raise RegistryError(found)
+    if all_mistakes := list(mistakes):
+        raise RegistryError(all_mistakes)
     named = {name: Launchpad(name=name, title=name) for name in _launchpads_of(generations)}
     presets = {name: build_preset(name, fields) for name, fields in merged.presets.items()}
     chains = {

@@ -1,4 +1,4 @@
-"""Rules of single registry values: functions that return the value to store, or raise ValueError with the rule."""
+"""Rules for single registry values: functions that return the value to store, or raise ValueError with the rule."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -11,17 +11,17 @@ from config.parsing.json_rules import choice, web_address
 from config.parsing.scalar_parsers import expecting, matching, parse_boolean, parse_integer
 from tokens.chains.addresses import checksum_address, is_solana_address
 
-# Every token stores the name of its generation.
+# Every token stores its generation's name.
 LONGEST_GENERATION_NAME = 32
 
 # Settings and parameters separate such names by commas.
 LAUNCHPAD_PATTERN = "[a-z][a-z0-9_-]*"
 
-# Layouts of TokenCreated that the decoder supports; v1 is shared by the generations v1 and v2.
+# TokenCreated layouts that the decoder supports; the generations v1 and v2 share v1.
 EVENTS = ("v0", "v1", "v3", "v3_1", "v4")
-# Solana's programs that make launches, by the layout of their instructions: Meteora's Dynamic Bonding Curve.
+# Solana programs that launch tokens, by the layout of their instructions: Meteora's Dynamic Bonding Curve.
 PROGRAMS = ("dbc",)
-# Key of Solana in a file; its numeric id is a setting, because no public standard defines one.
+# Solana's key in a file; its numeric id is a setting, because no public standard defines one.
 SOLANA = "solana"
 
 ROLES = (
@@ -41,7 +41,7 @@ ROLES = (
     "pool_extension_allowlist",
 )
 
-# Roles of contracts that emit launches or events after launch.
+# Roles whose contracts emit launches or events after launch.
 EMITTING_ROLES = frozenset(
     {
         "factory",
@@ -61,15 +61,15 @@ EMITTING_ROLES = frozenset(
 # Solana: the program that creates pools, and the account or signer that identifies the launchpad's own pools.
 SOLANA_ROLES = ("launch_program", "launch_config", "launch_creator")
 
-# Role -> layouts of data that launches support for it; a contract's `deploy` is one of its role's.
+# Role -> data layouts that launches support for it; a contract's `deploy` is one of these.
 DEPLOY_LAYOUTS: Mapping[str, tuple[str, ...]] = {
     "factory": ("v4",),
     # The newer locker takes the encoded fee preferences; the older one ignores its data.
     "locker": ("preferences", "plain"),
-    # Only the fees up to v4.0; from v4.1 on wrapped together with a pool extension, of which we have none.
+    # Up to v4.0, only the fees. From v4.1 on, they are wrapped with a pool extension, which our launches don't have.
     "static_hook": ("bare", "wrapped"),
     "dynamic_hook": ("bare", "wrapped"),
-    # No data for an auction of v4.0 or a delay by blocks; for descending fees the first, the last and the seconds.
+    # No data for a v4.0 auction or a delay by blocks; for descending fees the first, the last and the seconds.
     "mev_module": ("none", "descending"),
     "vault": ("v4",),
     "airdrop": ("v4",),
@@ -80,7 +80,7 @@ DEPLOY_LAYOUTS: Mapping[str, tuple[str, ...]] = {
 
 # Uniswap's TickMath.MAX_TICK: prices beyond it don't exist.
 MAX_TICK = 887272
-# The v4 locker takes at most this many positions, and their shares add up to all of it.
+# The v4 locker takes at most this many positions, and their shares add up to ALL_BPS.
 MAX_POSITIONS = 7
 ALL_BPS = 10_000
 
@@ -92,7 +92,7 @@ plain_text = expecting("expected a text that is not empty")(matching(r".*\S.*"))
 
 
 def launchpad_name(value: object) -> str:
-    """Return the name of a launchpad, which its tokens may store as their generation."""
+    """Return a launchpad's name, which its tokens may store as their generation."""
     if not isinstance(value, str) or not re.fullmatch(LAUNCHPAD_PATTERN, value):
         raise ValueError("expected a name of a-z, 0-9, _ and -, which begins with a letter")
     if len(value) > LONGEST_GENERATION_NAME:
@@ -135,7 +135,7 @@ def solana_address(value: object) -> str:
 
 
 def _pool(value: object) -> str:
-    """Return the lower-case form of a v3 pool's address, or of a v4 pool's id of 32 bytes."""
+    """Return a v3 pool's address or a v4 pool's 32-byte id in lower case."""
     if isinstance(value, str) and re.fullmatch(r"0x[0-9a-fA-F]{64}", value):
         return value.lower()
     if not isinstance(value, str) or not re.fullmatch(r"0x[0-9a-fA-F]{40}", value):
@@ -152,7 +152,7 @@ def _whole(minimum: int, maximum: int) -> Rule:
 def _gwei(value: object) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0.000001 <= value <= 10_000:
         raise ValueError("expected a number from 0.000001 to 10000, in gwei")
-    # Through the shortest text of a float, which is the one in the file.
+    # Through the float's shortest text, which is the one in the file.
     return Decimal(str(value))
 
 
@@ -165,7 +165,7 @@ tick_rule = _whole(-MAX_TICK, MAX_TICK)
 GENERATION: Mapping[str, Rule] = {"type": plain_text, "event": _choice("event", (*EVENTS, *PROGRAMS))}
 GENERATION_OPTIONAL: Mapping[str, Rule] = {"version": _version, "launchpad": launchpad_name}
 POSITION: Mapping[str, Rule] = {"tick_lower": tick_rule, "tick_upper": tick_rule, "bps": _whole(1, ALL_BPS)}
-# No token of note has more decimals than 36: prices in 256 bits leave no room for more.
+# No widely used token has more decimals than 36: prices in 256 bits leave no room for more.
 QUOTE_TOKEN: Mapping[str, Rule] = {"symbol": plain_text, "address": evm_address, "decimals": _whole(0, 36)}
 QUOTE_TOKEN_OPTIONAL: Mapping[str, Rule] = {"tick": tick_rule, "stable": _flag, "native": _flag}
 REFERENCE_POOL: Mapping[str, Rule] = {"pool": _pool, "stable": evm_address}
@@ -185,7 +185,7 @@ CHAIN_OPTIONAL: Mapping[str, Rule] = {
 }
 CONTRACT: Mapping[str, Rule] = {"role": _choice("role", ROLES), "address": evm_address}
 
-# Only finalized slots of Solana are read, so it has no finality depth.
+# Only finalized slots are read on Solana, so it has no finality depth.
 SOLANA_CHAIN: Mapping[str, Rule] = {"name": plain_text, "native": plain_text, "genesis_hash": solana_address}
 SOLANA_CHAIN_OPTIONAL: Mapping[str, Rule] = {
     "explorer": _url,
@@ -199,19 +199,19 @@ SOLANA_QUOTE_TOKEN_OPTIONAL: Mapping[str, Rule] = {"stable": _flag}
 
 @dataclass(frozen=True, kw_only=True)
 class ChainRules:
-    """The keys that a chain of one kind may have in a file, and the format of its addresses."""
+    """The keys that one kind of chain may have in a file, and its address format."""
 
     required: Mapping[str, Rule]
     optional: Mapping[str, Rule]
     contract: Mapping[str, Rule]
     quote_token: Mapping[str, Rule]
     quote_token_optional: Mapping[str, Rule]
-    # Keys of lists of entries.
+    # Keys whose values are lists of entries.
     lists: tuple[str, ...]
     address: Rule
-    # Roles of contracts that belong to a generation.
+    # Roles whose contracts belong to a generation.
     generation_roles: tuple[str, ...]
-    # The layouts of the generations that it may have.
+    # The layouts that its generations may have.
     events: tuple[str, ...]
 
 
@@ -240,15 +240,15 @@ SOLANA_RULES = ChainRules(
 
 
 def contract_optional(generations: Mapping[str, object], kind: ChainRules) -> Mapping[str, Rule]:
-    """Return the rules of a contract's optional keys; `generations` maps each existing generation to its event.
+    """Return the rules for a contract's optional keys; `generations` maps each existing generation to its event.
 
-    A generation with an unknown event is not a mistake of this chain's kind.
+    A generation with an unknown event is not a mistake in the contract that names it.
     """
-    known = [name for name, event in generations.items() if event in kind.events or event not in (*EVENTS, *PROGRAMS)]
-    layouts = {layout for known in DEPLOY_LAYOUTS.values() for layout in known}
-    return {"generation": _choice("generation", known), "note": plain_text, "deploy": _choice("layout", layouts)}
+    names = [name for name, event in generations.items() if event in kind.events or event not in (*EVENTS, *PROGRAMS)]
+    layouts = {layout for role_layouts in DEPLOY_LAYOUTS.values() for layout in role_layouts}
+    return {"generation": _choice("generation", names), "note": plain_text, "deploy": _choice("layout", layouts)}
 
 
 def chain_rules(chain_key: str) -> ChainRules:
-    """Return the rules of the chain with this key in a file."""
+    """Return the rules for the chain with this key in a file."""
     return SOLANA_RULES if chain_key == SOLANA else EVM_RULES

@@ -1,4 +1,4 @@
-"""Rules of the setting LAUNCHPADS_<chainId>, which names the launchpads that are indexed on a chain."""
+"""Rules for the setting LAUNCHPADS_<chainId>, which names a chain's indexed launchpads."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations, product
@@ -7,7 +7,7 @@ from typing import Any
 from tokens.chains.registry.launchpads import LaunchDeclaration, Launchpad, PoolKind
 from tokens.chains.registry.toml_files import SETTINGS, RegistryMistake
 
-# Kind of pool -> the chain's contract that creates them, by its key in a registry file.
+# Pool kind -> the chain's contract that creates such pools, by its key in a registry file.
 _CREATORS: Mapping[PoolKind, str] = {"v2": "v2_factory", "v3": "v3_factory", "v4": "v4_pool_manager"}
 
 
@@ -18,21 +18,21 @@ def find_mistakes(
     launchpad_of: Mapping[str, str],
     declared: Mapping[str, Launchpad],
 ) -> Iterator[RegistryMistake]:
-    """Yield the mistakes of a choice by chain, and declared launchpads that have the name of a generation or its one.
+    """Yield mistakes in the setting by chain, and declared launchpads with a generation's or its launchpad's name.
 
-    `chains` are the merged tables of EVM chains, `launchpad_of` has the launchpad of each generation.
+    `chains` has the EVM chains' merged tables, `launchpad_of` each generation's launchpad.
     """
     for name, launchpad in declared.items():
-        place, rule = f"launchpads.{name}", ""
+        key, rule = f"launchpads.{name}", ""
         if launchpad.launches and name in launchpad_of.values():
             rule = "generations are of this launchpad: only its title may be declared"
         elif launchpad.launches and name in launchpad_of:
             # Tokens store either name in one column.
             rule = "a generation has this name"
         elif not launchpad.launches and name not in launchpad_of.values():
-            place, rule = f"{place}.launch", f"missing: tables [[launchpads.{name}.launch]]; no generation is of it"
+            key, rule = f"{key}.launch", f"missing: tables [[launchpads.{name}.launch]]; no generation is of it"
         if rule:
-            yield RegistryMistake(file="all files together", place=place, rule=rule)
+            yield RegistryMistake(file="all files together", place=key, rule=rule)
     for chain_id, names in chosen.items():
         for rule in _broken_rules(chain_id, names, chains.get(chain_id), launchpad_of, declared):
             yield RegistryMistake(file=SETTINGS, place=f"LAUNCHPADS_{chain_id}", rule=rule)
@@ -49,11 +49,12 @@ def _broken_rules(
         yield f"chain {chain_id} is not in the registry"
         return
     contracts: Collection[Mapping[str, Any]] = chain.get("contracts", {}).values()
-    known = {launchpad_of[each["generation"]] for each in contracts if each["role"] == "factory"}
-    known |= {name for name, launchpad in declared.items() if launchpad.is_on(chain_id)}
+    chain_names = {launchpad_of[each["generation"]] for each in contracts if each["role"] == "factory"}
+    chain_names |= {name for name, launchpad in declared.items() if launchpad.is_on(chain_id)}
     for name in names:
-        if name not in known:
-            yield f"{name} is no launchpad of chain {chain_id}: expected one of {', '.join(sorted(known)) or 'none'}"
+        if name not in chain_names:
+            expected = ", ".join(sorted(chain_names)) or "none"
+            yield f"{name} is no launchpad of chain {chain_id}: expected one of {expected}"
         elif name in declared:
             for kind in sorted(declared[name].pool_kinds(chain_id)):
                 if kind in _CREATORS and _CREATORS[kind] not in chain:
@@ -66,7 +67,7 @@ def _broken_rules(
 
 
 def _tied_contracts(launch: LaunchDeclaration, rival: LaunchDeclaration, chain_id: int) -> set[str]:
-    """Return the contracts whose logs both may be launches of: the one with more conditions has a log of both."""
+    """Return the contracts whose logs may match both: with unequal conditions, the one with more gets the log."""
     if launch.event.topic0 != rival.event.topic0 or len(launch.conditions) != len(rival.conditions):
         return set()
     if any(

@@ -1,4 +1,4 @@
-"""Rules of events after a launch in a registry file: parts of swaps, trades with curves, changes, and claims."""
+"""Rules for events after a launch in a registry file: swap parts, curve trades, changes, and claims."""
 
 from collections.abc import Iterator, Mapping
 from itertools import chain
@@ -20,7 +20,7 @@ from tokens.chains.registry.launchpads import (
     TokenClaim,
 )
 
-# Kind of pool -> the ABI types of its id.
+# Pool kind -> ABI types that its id may have.
 POOL_IDS: Mapping[PoolKind, tuple[str, ...]] = {
     "v2": ("address",),
     "v3": ("address",),
@@ -37,7 +37,7 @@ _MOST_SUMMED = 5
 _FLOWS = ("token_in", "token_out", "quote_in", "quote_out")
 _PURCHASE = ("token_out", "quote_in")
 _SIDES = (_PURCHASE, ("token_in", "quote_out"), _FLOWS)
-# Key of a trade -> the ABI types that it may have.
+# Trade key -> ABI types that it may have.
 _TRADE_TYPES: Mapping[str, tuple[str, ...]] = {
     "token": ("address",),
     "trader": ("address",),
@@ -45,7 +45,7 @@ _TRADE_TYPES: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys((*_FLOWS, "fee"), UNSIGNED),
 }
 TRADE = ("event", *_TRADE_TYPES, "price")
-# Key of an event's token -> the ABI types that it may have.
+# Key that identifies an event's token -> ABI types that it may have.
 _SUBJECTS: Mapping[EventKey, tuple[str, ...]] = {
     "token": ("address",),
     "pool_id": ("bytes32", "address"),
@@ -55,7 +55,7 @@ _SUBJECTS: Mapping[EventKey, tuple[str, ...]] = {
 _EMITTERS: Mapping[EventEmitter, bool] = {"pool": False, "hook": True}
 _SUBJECT = ("event", *_SUBJECTS, "by")
 CHANGE = (*_SUBJECT, "set", "to", "pool")
-# The amounts of a claim that may be together.
+# Claim amounts that one table may have together.
 _CLAIMED: tuple[tuple[ClaimedAmount, ...], ...] = (
     ("amount0", "amount1"),
     ("token_amount", "quote_amount"),
@@ -65,7 +65,7 @@ _CLAIMED: tuple[tuple[ClaimedAmount, ...], ...] = (
 )
 _AMOUNTS_OF_CLAIMS: tuple[ClaimedAmount, ...] = ("amount0", "amount1", "token_amount", "quote_amount", "amount")
 CLAIM = (*_SUBJECT, "recipient", *_AMOUNTS_OF_CLAIMS, "currency")
-# Field that a change sets -> the ABI types that it may have.
+# Field that a change sets -> ABI types that it may have.
 _CHANGED: Mapping[ChangedField, tuple[str, ...]] = {
     "creator": ("address",),
     "uri": ("string",),
@@ -78,7 +78,7 @@ _MOST_DECIMALS = 77
 
 
 class PriceTable(NamedTuple):
-    """A price as a file has it: what its parts are, each with its place. `decimals` counts without `token`."""
+    """A price in a file: each value with its place in the file. `decimals` counts only without `token`."""
 
     quote: tuple[Any, str]
     token: tuple[Any, str] | None
@@ -86,7 +86,7 @@ class PriceTable(NamedTuple):
 
 
 def read_swap_part(launchpad: str, reader: TableReader, table: Mapping[str, Any], place: str) -> SwapPart | None:
-    """Return what a table of `swap_parts` declares; None, refused, for a mistake."""
+    """Return the swap part that a table declares; None if the table is refused for a mistake."""
     parts = [pair for pair in (_FILLED, _TAKEN) if not table.keys().isdisjoint(pair)]
     if not parts or table.keys() != {"event", "pool", *chain.from_iterable(parts)}:
         reader.refuse(place, "expected a table of event and pool, with amount0 and amount1, fee0 and fee1, or all four")
@@ -111,7 +111,7 @@ def read_swap_part(launchpad: str, reader: TableReader, table: Mapping[str, Any]
 
 
 def _summed(reader: TableReader, given: object, place: str, values: ValueReader) -> Iterator[Path]:
-    """Yield the paths of an amount: of one argument, or of several of which it is the sum."""
+    """Yield an amount's paths: to one argument, or to several that add up to it."""
     paths = given if isinstance(given, list) else [given]
     if len(paths) > _MOST_SUMMED:
         reader.refuse(place, f"expected at most {_MOST_SUMMED} arguments")
@@ -120,7 +120,7 @@ def _summed(reader: TableReader, given: object, place: str, values: ValueReader)
 
 
 def read_trade(launchpad: str, reader: TableReader, table: Mapping[str, Any], place: str) -> CurveTrade | None:
-    """Return what a table of `trade` declares; None, refused, for a mistake."""
+    """Return the trade that a table declares; None if the table is refused for a mistake."""
     reader.check_keys(table, TRADE, place)
     declared = reader.event(table, place)
     if declared is None:
@@ -143,16 +143,16 @@ def read_trade(launchpad: str, reader: TableReader, table: Mapping[str, Any], pl
 def read_change(
     launchpad: str, has_nfts: bool, reader: TableReader, table: Mapping[str, Any], place: str
 ) -> TokenChange | None:
-    """Return what a table of `change` declares; None, refused, for a mistake.
+    """Return the change that a table declares; None if the table is refused for a mistake.
 
-    `has_nfts` is whether a launch of the launchpad has an NFT.
+    `has_nfts` is whether any of the launchpad's launches has an NFT.
     """
     reader.check_keys(table, CHANGE, place)
-    field = next((known for known in _CHANGED if known == table.get("set")), None)
+    field = next((name for name in _CHANGED if name == table.get("set")), None)
     if field is None:
         reader.refuse(f"{place}.set", f"expected one of {', '.join(_CHANGED)}")
         return None
-    kind = next((known for known in _LATER_POOLS if known == table.get("pool")), None)
+    kind = next((pool for pool in _LATER_POOLS if pool == table.get("pool")), None)
     if (field == "pool") != (kind is not None):
         reader.refuse(f"{place}.pool", f"expected one of {', '.join(_LATER_POOLS)} where a pool is set, else nothing")
     if "to" not in table and kind != "v2":
@@ -163,7 +163,7 @@ def read_change(
     event, values = declared
     subject = _subject(reader, table, place, values, has_nfts=has_nfts)
     if field == "pool" and (subject.key != "token") != (subject.emitter == "token"):
-        # Which of its currencies is the token is decided without the tokens that are stored.
+        # The token's side in the pool is decided without a look-up in stored tokens.
         reader.refuse(f"{place}.set", "a pool is set by an event that has the token, or that the token emits")
     return TokenChange(
         launchpad=launchpad,
@@ -180,7 +180,7 @@ def read_change(
 def read_claim(
     launchpad: str, has_nfts: bool, reader: TableReader, table: Mapping[str, Any], place: str
 ) -> TokenClaim | None:
-    """Return what a table of `claim` declares, as `read_change`; None, refused, for a mistake."""
+    """Return the claim that a table declares, as `read_change` does; None if the table is refused for a mistake."""
     reader.check_keys(table, CLAIM, place)
     amounts = tuple(key for key in _AMOUNTS_OF_CLAIMS if key in table)
     if amounts not in _CLAIMED:
@@ -204,10 +204,10 @@ def read_claim(
 def _subject(
     reader: TableReader, table: Mapping[str, Any], place: str, values: ValueReader, *, has_nfts: bool
 ) -> EventSubject:
-    """Return which token an event is about, and who may emit it.
+    """Return how an event identifies its token, and which contract may emit it.
 
-    Without `by`, an event with `nft_id` is of the NFT's contract, one with another key of the launch's contracts, and
-    one without a key of the token.
+    Without `by`, the NFT's contract emits an event with `nft_id`, the launch's contracts emit one with another key,
+    and the token emits one without a key.
     """
     keys = [key for key in _SUBJECTS if key in table]
     if len(keys) > 1:
@@ -219,7 +219,7 @@ def _subject(
     if "by" not in table:
         emitter: EventEmitter = "nft" if key == "nft_id" else "launch" if key else "token"
         return EventSubject(key=key, path=path, emitter=emitter)
-    named = next((known for known in _EMITTERS if known == table["by"]), None)
+    named = next((name for name in _EMITTERS if name == table["by"]), None)
     needs_key = named is None or _EMITTERS[named]
     if key == "nft_id" or needs_key != (key is not None):
         expected = "beside token or pool_id only" if needs_key else "without an argument that names the token"
@@ -234,7 +234,7 @@ def _subject(
 
 
 def read_price(reader: TableReader, table: object, place: str) -> PriceTable | None:
-    """Return what a table `price` has; None, refused, for a mistake."""
+    """Return the price that a `price` table has; None if the table is refused for a mistake."""
     match table:
         case {"quote_reserve": quote, "token_reserve": token, **others} if not others:
             return PriceTable((quote, f"{place}.quote_reserve"), (token, f"{place}.token_reserve"))

@@ -1,4 +1,4 @@
-"""Rules of `[launchpads.<name>]` in a registry file. Every mistake is reported with its place."""
+"""Rules for `[launchpads.<name>]` in a registry file. Every mistake is reported with its place."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -26,7 +26,7 @@ from tokens.chains.registry.launchpads import (
     View,
 )
 
-# Field of a launch -> the ABI types that it may have; those of a pool's id depend on its kind.
+# Launch field -> ABI types that it may have; the types for a pool's id depend on the pool kind.
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "name": ("string",),
     "symbol": ("string",),
@@ -44,7 +44,7 @@ _Declared = TypeVar("_Declared")
 
 
 def read_launchpad(name: str, table: Mapping[str, Any], place: str, refuse: Refuse) -> Launchpad | None:
-    """Return the launchpad of a table; None, with each mistake reported by `refuse(place, rule)`, if it has any."""
+    """Return a table's launchpad; None if it has mistakes. Each one is reported by `refuse(place, rule)`."""
     reader = _LaunchpadReader(refuse)
     launchpad = reader.launchpad(name, table, place)
     return None if reader.has_mistakes else launchpad
@@ -69,7 +69,7 @@ class _LaunchpadReader(TableReader):
         self._check_once((*changes, *claims), place)
         kinds = {*(launch.pool for launch in declared), *(change.pool for change in changes)}
         if "trade" in table and declared and "curve" not in kinds:
-            # Trades of no token, or, where a pool emits them, counted beside its swaps.
+            # Such trades would have no token, or count twice if a pool emits them beside its swaps.
             rule = 'no launch has pool = "curve": trades in pools of Uniswap are read from the pools'
             self.refuse(f"{place}.trade", rule)
         trades = tuple(self._all(table, "trade", place, partial(read_trade, name)))
@@ -107,7 +107,7 @@ class _LaunchpadReader(TableReader):
 
     def _launch(self, pool: object, table: Mapping[str, Any], place: str) -> LaunchDeclaration | None:
         self.check_keys(table, LAUNCH, place)
-        kind = next((known for known in POOL_IDS if known == table.get("pool", pool)), None)
+        kind = next((name for name in POOL_IDS if name == table.get("pool", pool)), None)
         if kind is None:
             self.refuse(f"{place}.pool", f"expected one of {', '.join(POOL_IDS)}, here or for the whole launchpad")
         declared = self.event(table, place)
@@ -137,17 +137,17 @@ class _LaunchpadReader(TableReader):
         )
 
     def _price(self, table: object, place: str, values: ValueReader) -> dict[str, tuple[Value, ...]]:
-        """Return the fields of a starting price, which both come from views or both do not."""
+        """Return a starting price's two fields; both or neither come from views."""
         price = read_price(self, table, place)
         if price is None:
             return {}
-        parts = (
+        reserves = (
             values.read_all(*price.quote, UNSIGNED),
             values.read_all(*price.token, UNSIGNED) if price.token else (Constant(value=10**price.decimals),),
         )
-        if len({isinstance(value, View) for part in parts for value in part}) > 1:
+        if len({isinstance(value, View) for reserve in reserves for value in reserve}) > 1:
             self.refuse(place, "expected views of both reserves, or no view")
-        return dict(zip(RESERVES, parts, strict=True))
+        return dict(zip(RESERVES, reserves, strict=True))
 
     def _nft(self, table: object, place: str, values: ValueReader) -> LaunchNft | None:
         if (

@@ -1,4 +1,4 @@
-"""Tables of `[launchpads.<name>]` in a registry file: texts, addresses, events, and places of values in them."""
+"""Readers for `[launchpads.<name>]` tables in a registry file: texts, addresses, events, and paths to their values."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from tokens.chains.addresses import ZERO_ADDRESS
 from tokens.chains.registry.entry_rules import Rule, evm_address, plain_text
 from tokens.chains.registry.launchpads import Argument, Condition, Constant, OtherLog, Sender, Value, View
 
-# Kind of value, by its first key -> its keys, required ones and others.
+# Value kind, which is its first key -> required keys, and optional keys.
 VALUES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "call": (("call",), ("to", "args", "result")),
     "log": (("log", "by", "result"), ("having",)),
@@ -29,13 +29,13 @@ _Declared = TypeVar("_Declared")
 
 @dataclass
 class TableReader:
-    """Reader of the tables of one launchpad, which reports each mistake with its place."""
+    """Reader for one launchpad's tables. It reports each mistake with its place."""
 
     _report: Refuse
     has_mistakes: bool = field(default=False, init=False)
 
     def event(self, table: Mapping[str, Any], place: str) -> "tuple[AbiEvent, ValueReader] | None":
-        """Return the event of a table, and the reader of its arguments; None, refused, without a valid one."""
+        """Return a table's event and the reader for its arguments; None, refused, if the event is not valid."""
         text = self.text(table.get("event"), f"{place}.event")
         if not text:
             return None
@@ -48,12 +48,12 @@ class TableReader:
     def tables(
         self, listed: object, place: str, read: Callable[[Mapping[str, Any], str], _Declared | None]
     ) -> Iterator[_Declared]:
-        """Yield what the tables of a list declare."""
+        """Yield the declarations in a list of tables."""
         for index, entry in enumerate(self.list(listed, place)):
             if not isinstance(entry, dict):
                 self.refuse(f"{place}[{index}]", "expected a table")
-            elif found := read(entry, f"{place}[{index}]"):
-                yield found
+            elif declared := read(entry, f"{place}[{index}]"):
+                yield declared
 
     def check_keys(self, table: Mapping[str, Any], known: Sequence[str], place: str) -> None:
         """Refuse keys that are not known."""
@@ -85,20 +85,20 @@ class TableReader:
             return ""
 
     def contracts(self, table: object, place: str) -> dict[int, tuple[str, ...]]:
-        """Return EIP-55 addresses by chain; nothing, refused, for anything else than a table of them."""
+        """Return EIP-55 addresses by chain; nothing, refused, for anything but such a table."""
         if not isinstance(table, dict) or not table:
             self.refuse(place, 'expected a chain and its contracts, such as { 8453 = ["0x..."] }')
             return {}
-        found = {}
+        addresses_by_chain = {}
         for key, addresses in table.items():
             if not key.isdecimal():
                 self.refuse(f"{place}.{key}", "expected the id of an EVM chain")
                 continue
             listed = self.list(addresses, f"{place}.{key}")
-            found[int(key)] = tuple(
+            addresses_by_chain[int(key)] = tuple(
                 self.address(address, f"{place}.{key}[{index}]") for index, address in enumerate(listed)
             )
-        return found
+        return addresses_by_chain
 
     def refuse(self, place: str, rule: str) -> None:
         """Report a mistake."""
@@ -108,25 +108,25 @@ class TableReader:
 
 @dataclass
 class ValueReader:
-    """Reader of the values of one launch, whose event has these arguments."""
+    """Reader for one launch's values. `_arguments` are the launch event's."""
 
     _reader: TableReader
     _arguments: Sequence[Mapping[str, Any]]
 
     def token(self, given: object, place: str) -> Path:
-        """Return the path of the argument that has the launched token."""
+        """Return the path to the argument that has the launched token."""
         if given is None:
             self._reader.refuse(place, "missing: the argument that has the launched token")
             return ()
         return self.path(given, place, ("address",))
 
     def path(self, given: object, place: str, types: Sequence[str]) -> Path:
-        """Return the path of an argument of the event that has one of the types."""
+        """Return the path to an event argument that has one of the types."""
         return self._path(given, self._arguments, place, types)
 
     def conditions(self, listed: object, place: str) -> list[Condition]:
-        """Return the conditions of a list of tables."""
-        found = []
+        """Return the conditions in a list of tables."""
+        conditions = []
         for index, entry in enumerate(self._reader.list(listed, place)):
             if not isinstance(entry, dict) or entry.keys() != {"value", "is"}:
                 self._reader.refuse(f"{place}[{index}]", "expected { value = ..., is = [...] }")
@@ -136,18 +136,18 @@ class ValueReader:
             if not expected or not all(isinstance(each, str | int) for each in expected):
                 self._reader.refuse(f"{place}[{index}].is", "expected texts, whole numbers, true or false")
             elif value:
-                found.append(Condition(value=value, expected=frozenset(map(_comparable, expected))))
-        return found
+                conditions.append(Condition(value=value, expected=frozenset(map(_comparable, expected))))
+        return conditions
 
     def read_all(self, given: object, place: str, types: Sequence[str]) -> tuple[Value, ...]:
-        """Return the values of a field: one, or a list of which the first usable one counts."""
+        """Return a field's values: one, or a list in which the first usable one counts."""
         if not isinstance(given, list):
             value = self._read(given, place, types)
             return (value,) if value else ()
         if not 1 <= len(given) <= _MAX_VALUES:
             self._reader.refuse(place, f"expected 1 to {_MAX_VALUES} values")
-        found = [self._read(each, f"{place}[{index}]", types) for index, each in enumerate(given)]
-        return tuple(value for value in found if value)
+        values = [self._read(each, f"{place}[{index}]", types) for index, each in enumerate(given)]
+        return tuple(value for value in values if value)
 
     def _read(self, given: object, place: str, types: Sequence[str]) -> Value | None:
         if given == NATIVE and "address" in types:
@@ -227,28 +227,28 @@ class ValueReader:
         return Argument(path=self._path(given, self._arguments, place, ("address",)))
 
     def _path(self, given: object, fields: Sequence[Mapping[str, Any]], place: str, types: Sequence[str]) -> Path:
-        """Return the parts of a path that exists, to a value of one of the types; any type without `types`."""
+        """Return the keys on an existing path to a value with one of the types; any type counts without `types`."""
         text = self._reader.text(given, place)
-        parts: list[str | int] = []
-        here: Mapping[str, Any] = {"type": "tuple", "components": fields}
-        for part in filter(None, text.split(".")):
-            kind = here["type"]
-            if kind.endswith("[]") and part.isdecimal():
-                here, key = {**here, "type": kind[:-2]}, int(part)
-                parts.append(key)
+        keys: list[str | int] = []
+        value: Mapping[str, Any] = {"type": "tuple", "components": fields}
+        for key in filter(None, text.split(".")):
+            kind = value["type"]
+            if kind.endswith("[]") and key.isdecimal():
+                value = {**value, "type": kind[:-2]}
+                keys.append(int(key))
                 continue
-            found = next((each for each in here.get("components", ()) if each["name"] == part), None)
-            if kind != "tuple" or found is None:
-                known = "a place from 0" if kind.endswith("[]") else _names(here.get("components", ()))
-                self._reader.refuse(place, f"{part} is not there: expected {known or 'nothing below ' + kind}")
+            member = next((each for each in value.get("components", ()) if each["name"] == key), None)
+            if kind != "tuple" or member is None:
+                expected = "a place from 0" if kind.endswith("[]") else _names(value.get("components", ()))
+                self._reader.refuse(place, f"{key} is not there: expected {expected or 'nothing below ' + kind}")
                 return ()
-            here = found
-            parts.append(part)
-        if parts and types and "hashed" in here and "bytes32" not in types:
-            self._reader.refuse(place, f"{text} is indexed: a log has only the hash of a {here['hashed']['type']}")
-        elif parts and types and here["type"] not in types:
-            self._reader.refuse(place, f"{text} is {here['type']}: expected {' or '.join(types)}")
-        return tuple(parts)
+            value = member
+            keys.append(key)
+        if keys and types and "hashed" in value and "bytes32" not in types:
+            self._reader.refuse(place, f"{text} is indexed: a log has only the hash of a {value['hashed']['type']}")
+        elif keys and types and value["type"] not in types:
+            self._reader.refuse(place, f"{text} is {value['type']}: expected {' or '.join(types)}")
+        return tuple(keys)
 
 
 def _names(fields: Sequence[Mapping[str, Any]]) -> str:
@@ -256,7 +256,7 @@ def _names(fields: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _comparable(value: object) -> object:
-    """Return a value as logs have it: addresses in EIP-55, other hex in lower case."""
+    """Convert a value to its form in decoded logs: addresses in EIP-55, other hex in lower case."""
     try:
         return evm_address(value)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Launchpads that are declared as data: the events of their launches, and where each value of a launch comes from."""
+"""Launchpads that are declared as data: their launch events, and the source for each launch value."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -9,30 +9,30 @@ from tokens.chains.abi.codec import AbiEvent, AbiFunction
 from tokens.chains.abi.paths import Path
 
 PoolKind = Literal["v2", "v3", "v4", "curve"]
-# Fields of a launch with the starting price of its curve: amounts of the quote token and of the launched one.
+# Launch fields with the curve's starting price: quote token amount and launched token amount.
 RESERVES = ("quote_reserve", "token_reserve")
 ChangedField = Literal["creator", "uri", "image", "name", "symbol", "pool"]
-# What an argument of an event after launch has: the token, the id of one of its pools, or that of its NFT.
+# How an argument identifies the token in an event after launch: by its address, its pool's id, or its NFT's id.
 EventKey = Literal["token", "pool_id", "nft_id"]
-# Who emits it: the token, one of its pools, the hook of one, the launch's contracts, or that of its NFT.
+# The event's emitter: the token, its pool, a pool's hook, the launch's contracts, or its NFT's contract.
 EventEmitter = Literal["token", "pool", "hook", "launch", "nft"]
-# Amount of a claim, by its key in a file: of the pool's currencies in their order, of the launched token, of its quote
-# token, or of a currency that an argument has.
+# Claim amount, by its key in a file: in the pool's currencies by their order, in the launched token, in its quote
+# token, or in a currency that an argument has.
 ClaimedAmount = Literal["amount0", "amount1", "token_amount", "quote_amount", "amount"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Argument:
-    """An argument of the launch's event, or a part of it."""
+    """An argument in the launch event, or a member of it."""
 
     path: Path
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class View:
-    """The result of a view function at the launch's block, or a part of it.
+    """A view function's result at the launch's block, or a member of it.
 
-    A contract or an argument is an address (EIP-55), or what the launch's event has.
+    A contract or an argument is an address (EIP-55), or an argument in the launch event.
     """
 
     function: AbiFunction
@@ -43,10 +43,10 @@ class View:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OtherLog:
-    """An argument of another log in the launch's transaction, by an emitter that the declaration names.
+    """An argument in another log in the launch's transaction, by an emitter that the declaration names.
 
-    Of several logs that one counts whose argument `having` is the launched token. None where the token's own contract,
-    which the launch names, emits it.
+    Among several logs, the one whose argument `having` is the launched token counts. `having` is None if the token's
+    own contract, which the launch event has, emits the log.
     """
 
     event: AbiEvent
@@ -62,7 +62,7 @@ class Sender:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Constant:
-    """An address that is the same for each launch (EIP-55), or the amount of the token that a price is for."""
+    """An address that is the same for each launch (EIP-55), or the token amount that a price is for."""
 
     value: str | int
 
@@ -72,7 +72,7 @@ Value = Argument | View | OtherLog | Sender | Constant
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Condition:
-    """A value that must be one of these; texts of addresses are EIP-55."""
+    """A value that must be in `expected`; address texts are EIP-55."""
 
     value: Value
     expected: frozenset[object]
@@ -82,31 +82,30 @@ class Condition:
 class LaunchNft:
     """The ERC-721 token that a launch mints for its token."""
 
-    # Of the argument that has its id.
+    # Path to the argument that has its id.
     id: Path
-    # Lower-case address of a contract that launches -> EIP-55 address of the contract of its NFTs, which count from 1
-    # each.
+    # Lower-case launching contract -> its NFT contract (EIP-55). Each NFT contract counts from 1.
     contracts: Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LaunchDeclaration:
-    """A launch event, and the values of its launches. The first usable one of several counts: an address not zero."""
+    """A launch event, and its launches' values. In each field, the first usable value counts: an address not zero."""
 
     event: AbiEvent
     # Chain -> EIP-55 addresses of the event's emitters.
     contracts: Mapping[int, tuple[str, ...]]
     conditions: tuple[Condition, ...]
-    # Of the argument that has the launched token.
+    # Path to the argument that has the launched token.
     token: Path
     pool: PoolKind
-    # Name of another field, one of launchpad_rules.FIELDS or RESERVES -> its values.
+    # Another field's name, in launchpad_rules.FIELDS or RESERVES -> its values.
     fields: Mapping[str, tuple[Value, ...]]
     nft: LaunchNft | None = None
 
     @property
     def other_logs(self) -> tuple[OtherLog, ...]:
-        """The values in other logs of a launch's transaction."""
+        """The values in a launch transaction's other logs."""
         values = (
             *(each.value for each in self.conditions),
             *(value for all_ in self.fields.values() for value in all_),
@@ -115,16 +114,16 @@ class LaunchDeclaration:
 
     @property
     def other_emitters(self) -> tuple[str, ...]:
-        """The emitters of these logs that are the same for each launch."""
+        """The other logs' emitters that are the same for each launch."""
         return tuple(value.emitter for value in self.other_logs if isinstance(value.emitter, str))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SwapPart:
-    """Event of a hook about a swap: the part that it fills itself, beside the pool, and what it takes of the trader.
+    """A hook's event about a swap: the part that the hook fills itself beside the pool, and its fees from the trader.
 
-    Amounts have the signs of v4's `Swap`; of fees the size counts, and each is a sum. None, or nothing, of what the
-    event does not have.
+    Amounts are signed as in v4's `Swap`. Each fee is a sum whose sign does not count. A value that the event lacks is
+    None or empty.
     """
 
     launchpad: str
@@ -147,23 +146,23 @@ class CurvePrice:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CurveTrade:
-    """Event about a trade with a bonding curve. Amounts are those that the curve received (in) and paid (out)."""
+    """Event about a trade with a bonding curve, which received the `in` amounts and paid the `out` amounts."""
 
     launchpad: str
     event: AbiEvent
-    # Of the traded token, in events of contracts that launch; None where the emitter is the token's own curve.
+    # Path to the traded token in a launching contract's event; None if the emitter is the token's own curve.
     token: Path | None
-    # None where the transaction's sender counts.
+    # None if the transaction's sender counts.
     trader: Path | None
-    # False has the amounts of a purchase are those of a sale. None where the amounts have sides of their own.
+    # If its value is False, a purchase's amounts belong to a sale. None if each side has its own amounts.
     is_buy: Path | None
     token_in: Path | None
     token_out: Path | None
     quote_in: Path | None
     quote_out: Path | None
-    # Of the quote token: what the trader paid besides, or got less.
+    # Quote token amount that the trader paid on top, or received less.
     fee: Path | None
-    # After the trade; None where the trade's average counts.
+    # After the trade; None if the trade's average counts.
     price: CurvePrice | None
 
 
@@ -171,9 +170,9 @@ class CurveTrade:
 class EventSubject:
     """The token that an event after launch is about, and the contracts that may emit the event."""
 
-    # None where the emitter is the token, or its pool.
+    # None if the emitter is the token, or its pool.
     key: EventKey | None
-    # Of the argument that has it; empty without one.
+    # Path to the argument that has the key's value; empty without a key.
     path: Path
     # Or chain -> EIP-55 addresses.
     emitter: EventEmitter | Mapping[int, tuple[str, ...]]
@@ -187,22 +186,22 @@ class TokenChange:
     event: AbiEvent
     subject: EventSubject
     field: ChangedField
-    # Of the new value. None of a pair that was created with the token: its curve graduates into it.
+    # Path to the new value. None for a pair that was created with the token: its curve graduates into it.
     value: Path | None
-    # Of a pool.
+    # The new pool's kind.
     pool: PoolKind | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TokenClaim:
-    """Event about fees of a launched token that are paid to a recipient."""
+    """Event about a launched token's fees that are paid to a recipient."""
 
     launchpad: str
     event: AbiEvent
     subject: EventSubject
     recipient: Path
     amounts: Mapping[ClaimedAmount, Path]
-    # Of "amount".
+    # For "amount".
     currency: Path | None
 
 
@@ -211,25 +210,25 @@ Declared = TypeVar("Declared", SwapPart, CurveTrade, TokenEventDeclaration)
 
 
 def by_source(emitted: Iterable[tuple[str, Declared]]) -> Mapping[tuple[str, str], tuple[Declared, ...]]:
-    """Return lower-case address and topic0 -> the declarations of its event; launchpads may share both."""
-    found = defaultdict[tuple[str, str], list[Declared]](list)
+    """Return lower-case address and topic0 -> declarations with that event; launchpads may share both."""
+    sources = defaultdict[tuple[str, str], list[Declared]](list)
     for address, declared in emitted:
-        found[address, declared.event.topic0].append(declared)
-    return {source: tuple(of_source) for source, of_source in found.items()}
+        sources[address, declared.event.topic0].append(declared)
+    return {source: tuple(declarations) for source, declarations in sources.items()}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Launchpad:
-    """A launchpad: a declared one, or the title of one that has compiled generations."""
+    """A declared launchpad, or the title for a launchpad with compiled generations."""
 
     name: str
     title: str
-    # None of a launchpad with compiled generations.
+    # Empty for a launchpad with compiled generations.
     launches: tuple[LaunchDeclaration, ...] = ()
     # Accounts whose swaps are no trades, besides the pool's own hook if `hook_swaps`; EIP-55.
     internal_senders: frozenset[str] = frozenset()
     hook_swaps: bool = False
-    # Of the contracts that emit its launches.
+    # Events by the contracts that emit its launches.
     swap_parts: tuple[SwapPart, ...] = ()
     trades: tuple[CurveTrade, ...] = ()
     changes: tuple[TokenChange, ...] = ()
@@ -237,7 +236,7 @@ class Launchpad:
 
     @property
     def later_events(self) -> tuple[TokenEventDeclaration, ...]:
-        """The events of its tokens after their launch, without trades."""
+        """Its tokens' events after their launch, without trades."""
         return (*self.changes, *self.claims)
 
     @property
@@ -254,16 +253,16 @@ class Launchpad:
         return bool(self.launch_contracts(chain_id))
 
     def pool_kinds(self, chain_id: int) -> frozenset[PoolKind]:
-        """Return the kinds of pools that its launches on a chain have."""
+        """Return the kinds of pools that its launches on a chain begin in and move to."""
         kinds = {launch.pool for launch in self.launches if launch.contracts.get(chain_id)}
         return frozenset(kinds).union(change.pool for change in self.changes if kinds and change.pool)
 
     def launch_contracts(self, chain_id: int) -> frozenset[str]:
-        """Return the lower-case addresses of a chain's contracts that emit its launches."""
+        """Return the lower-case addresses at which a chain's contracts emit its launches."""
         return frozenset(address.lower() for launch in self.launches for address in launch.contracts.get(chain_id, ()))
 
     def emitters(self, chain_id: int) -> frozenset[str]:
-        """Return the lower-case addresses of a chain's contracts that emit launches, their values, or later events."""
+        """Return a chain's contracts that emit launches, launch values, or later events, in lower case."""
         others = (
             address.lower()
             for launch in self.launches
@@ -274,13 +273,13 @@ class Launchpad:
         return self.launch_contracts(chain_id).union(others, *later) - {""}
 
     def event_emitters(self, subject: EventSubject, chain_id: int) -> frozenset[str]:
-        """Return the lower-case addresses of a chain's contracts that may emit an event; an empty one for any."""
+        """Return a chain's contracts that may emit an event, in lower case; an empty text stands for any."""
         if not isinstance(subject.emitter, str):
             return frozenset(map(str.lower, subject.emitter.get(chain_id, ())))
         if subject.emitter == "launch":
             return self.launch_contracts(chain_id)
         if subject.emitter == "nft":
-            of_launches = (launch.nft.contracts for launch in self.launches if launch.nft)
+            mappings = (launch.nft.contracts for launch in self.launches if launch.nft)
             launching = self.launch_contracts(chain_id)
-            return frozenset(nft.lower() for nfts in of_launches for by, nft in nfts.items() if by in launching)
+            return frozenset(nft.lower() for nfts in mappings for by, nft in nfts.items() if by in launching)
         return frozenset({""})

@@ -1,4 +1,4 @@
-"""Presets: named lists of the positions that launches are usually made with."""
+"""Presets: named lists with the usual positions for launches."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclass(frozen=True, kw_only=True)
 class Position:
-    """One range of a launch's liquidity, in ticks as if the launched token were token0; 10,000 bps are all of it."""
+    """One liquidity range at launch, in ticks as if the launched token were token0; 10,000 bps are all liquidity."""
 
     tick_lower: int
     tick_upper: int
@@ -15,7 +15,7 @@ class Position:
 
 @dataclass(frozen=True, kw_only=True)
 class Preset:
-    """A named list of positions that launches are usually made with."""
+    """A named list with the usual positions for launches."""
 
     name: str
     starting_tick: int
@@ -23,6 +23,6 @@ class Preset:
 
 
 def build_preset(name: str, fields: dict[str, Any]) -> Preset:
-    """Return the preset of a validated table."""
+    """Build the preset from a validated table."""
     positions = tuple(Position(**position) for position in fields["positions"])
     return Preset(name=name, starting_tick=fields["starting_tick"], positions=positions)

@@ -1,4 +1,4 @@
-"""Quote tokens of a chain, and the pools that have their prices in USD."""
+"""A chain's quote tokens, and the pools that have their prices in USD."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,11 +27,11 @@ class QuoteToken:
 
 @dataclass(frozen=True, kw_only=True)
 class ReferencePool:
-    """A pool of a quote token with a stable one, which has the quote token's price in USD."""
+    """A pool that pairs a quote token with a stable one, and so has the quote token's price in USD."""
 
-    # Lower case: a v3 pool's address, or a v4 pool's id of 32 bytes.
+    # Lower case: a v3 pool's address, or a v4 pool's 32-byte id.
     pool: str
-    # The quote token that is priced; wrapped_native also where the pool holds the native coin itself.
+    # The quote token that is priced; wrapped_native also if the pool holds the native coin itself.
     currency: str
     currency_decimals: int
     stable: str
@@ -42,16 +42,16 @@ class ReferencePool:
 def build_reference_pools(
     chain_id: int, fields: dict[str, Any], quote_tokens: Mapping[str, QuoteToken]
 ) -> tuple[ReferencePool, ...]:
-    """Build the reference pools of a chain, of quote tokens that any of the files may have. Raises RegistryError."""
+    """Build a chain's reference pools from quote tokens in any file. Raises RegistryError."""
     pools, mistakes = [], []
     for index, entry in enumerate(fields.get("reference_pools", ())):
-        given = {"currency": entry.get("currency") or fields.get("wrapped_native", ""), "stable": entry["stable"]}
-        found = {key: quote_tokens.get(address_key(address)) for key, address in given.items()}
-        for key in (key for key, token in found.items() if token is None):
-            place = f"chains.{chain_id}.reference_pools[{index}].{key}"
+        addresses = {"currency": entry.get("currency") or fields.get("wrapped_native", ""), "stable": entry["stable"]}
+        tokens = {key: quote_tokens.get(address_key(address)) for key, address in addresses.items()}
+        for key in (key for key, token in tokens.items() if token is None):
+            path = f"chains.{chain_id}.reference_pools[{index}].{key}"
             rule = "expected a quote token of this chain; without `currency` it is wrapped_native"
-            mistakes.append(RegistryMistake(file="all files together", place=place, rule=rule))
-        currency, stable = found.values()
+            mistakes.append(RegistryMistake(file="all files together", place=path, rule=rule))
+        currency, stable = tokens.values()
         if currency and stable:
             pools.append(_build_reference_pool(entry, currency, stable))
     if mistakes:

@@ -1,6 +1,6 @@
-"""Parsing and validation of registry files; every mistake of every file is collected before they are rejected together.
+"""Parsing and validation for registry files: they are rejected together, with every mistake in every file.
 
-An operator can so fix a file in one pass. The rules of single values are in entry_rules.py.
+An operator can so fix a file in one pass. The rules for single values are in entry_rules.py.
 """
 
 import re
@@ -34,7 +34,7 @@ class RegistryMistake:
 
 
 class RegistryError(ValueError):
-    """Unusable registry files; `mistakes` lists all mistakes in the order of the files."""
+    """Unusable registry files; `mistakes` lists all mistakes in the files' order."""
 
     def __init__(self, mistakes: Collection[RegistryMistake]) -> None:
         self.mistakes = tuple(mistakes)
@@ -43,10 +43,10 @@ class RegistryError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class RegistryFile:
-    """The validated content of a file, with only the keys that it contains.
+    """A file's validated content, with only the keys that it contains.
 
-    `contracts`, `quote_tokens` and `known_deployers` of a chain are keyed by `address_key`; every address in a value
-    has the form in which it is shown. `reference_pools` is a list. The key of a chain is its id in digits, or `solana`.
+    In a chain, `contracts`, `quote_tokens` and `known_deployers` are keyed by `address_key`; every address in a value
+    has its display form. `reference_pools` is a list. A chain's key is its id in digits, or `solana`.
     """
 
     chains: dict[str, dict[str, Any]]
@@ -56,9 +56,9 @@ class RegistryFile:
 
 
 def read_registry_files(*paths: Path) -> list[RegistryFile]:
-    """Parse the files. Raises RegistryError with the mistakes of all of them.
+    """Parse the files. Raises RegistryError with all their mistakes.
 
-    A chain may be incomplete where an earlier file has it, and a contract may name a generation of any of the files.
+    A chain may be incomplete if an earlier file has it, and a contract may name a generation from any file.
     """
     mistakes: list[RegistryMistake] = []
     documents = [(path, _parse(path, mistakes)) for path in paths]
@@ -98,7 +98,7 @@ def _events(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
 
 
 def merge_files(files: list[RegistryFile]) -> RegistryFile:
-    """Return the tables of all files; those of later ones replace or complete earlier ones."""
+    """Merge the files' tables; a later file's tables replace or complete an earlier file's."""
     merged = RegistryFile(chains={}, generations={}, presets={}, launchpads={})
     for file in files:
         merged.generations.update(file.generations)
@@ -123,7 +123,7 @@ def _merge_chain(chain: dict[str, Any], fields: dict[str, Any]) -> None:
 
 
 class _FileReader:
-    """Validator of one parsed file: records its mistakes and keeps the valid entries."""
+    """Validator for one parsed file: records its mistakes and keeps the valid entries."""
 
     def __init__(
         self,
@@ -144,20 +144,20 @@ class _FileReader:
                 self._refuse(key, f"unknown table: expected one of {', '.join(_TABLES)}")
         return RegistryFile(
             generations={
-                name: self._fields(fields, place, entry_rules.GENERATION, entry_rules.GENERATION_OPTIONAL)
-                for name, fields, place in self._tables(document, "generations")
-                if self._is_generation_name(name, place)
+                name: self._fields(fields, path, entry_rules.GENERATION, entry_rules.GENERATION_OPTIONAL)
+                for name, fields, path in self._tables(document, "generations")
+                if self._is_generation_name(name, path)
             },
-            presets={name: self._preset(fields, place) for name, fields, place in self._tables(document, "presets")},
+            presets={name: self._preset(fields, path) for name, fields, path in self._tables(document, "presets")},
             launchpads={
                 name: launchpad
-                for name, fields, place in self._tables(document, "launchpads")
-                if (launchpad := read_launchpad(name, fields, place, self._refuse))
+                for name, fields, path in self._tables(document, "launchpads")
+                if (launchpad := read_launchpad(name, fields, path, self._refuse))
             },
             chains={
-                key: self._chain(fields, place, kind=entry_rules.chain_rules(key), new=key not in self._known_chains)
-                for key, fields, place in self._tables(document, "chains")
-                if self._is_chain_id(key, place)
+                key: self._chain(fields, path, kind=entry_rules.chain_rules(key), new=key not in self._known_chains)
+                for key, fields, path in self._tables(document, "chains")
+                if self._is_chain_id(key, path)
             },
         )
 
@@ -169,13 +169,13 @@ class _FileReader:
         if not isinstance(table, dict):
             self._refuse(name, f"expected tables such as [{name}.<name>]")
             return []
-        found = []
+        tables = []
         for key, fields in table.items():
             if isinstance(fields, dict):
-                found.append((key, fields, f"{name}.{key}"))
+                tables.append((key, fields, f"{name}.{key}"))
             else:
                 self._refuse(f"{name}.{key}", f"expected a table [{name}.{key}]")
-        return found
+        return tables
 
     def _is_generation_name(self, name: str, place: str) -> bool:
         if 0 < len(name) <= entry_rules.LONGEST_GENERATION_NAME:
@@ -203,32 +203,32 @@ class _FileReader:
         if "known_deployers" in lists:
             chain["known_deployers"] = self._deployers(lists["known_deployers"], f"{place}.known_deployers", kind)
         if "reference_pools" in lists:
-            # A list, which replaces an earlier file's: the first pool of a currency sets its price.
+            # A list, which replaces an earlier file's: a currency's first pool sets its price.
             chain["reference_pools"] = self._reference_pools(lists["reference_pools"], f"{place}.reference_pools")
         return chain
 
     def _contracts(self, value: Any, place: str, kind: ChainRules) -> dict[str, dict[str, Any]]:
         entries = self._entries(value, place, kind.contract, entry_rules.contract_optional(self._generations, kind))
         if isinstance(value, list):
-            for index, given in enumerate(value):
-                if isinstance(given, dict) and given.get("role") in kind.generation_roles and "generation" not in given:
-                    self._refuse(f"{place}[{index}].generation", f"missing: a {given['role']} belongs to a generation")
+            for index, entry in enumerate(value):
+                if isinstance(entry, dict) and entry.get("role") in kind.generation_roles and "generation" not in entry:
+                    self._refuse(f"{place}[{index}].generation", f"missing: a {entry['role']} belongs to a generation")
         self._check_deploying(entries)
         return self._by_address(entries)
 
     def _check_deploying(self, entries: list[tuple[str, dict[str, Any]]]) -> None:
-        taken = set[str]()
-        for place, entry in entries:
+        deploying = set[str]()
+        for path, entry in entries:
             role = entry.get("role")
             if "deploy" not in entry or role is None:
                 continue
             layouts = entry_rules.DEPLOY_LAYOUTS.get(role, ())
             if entry["deploy"] not in layouts:
                 expected = f"expected one of {', '.join(layouts)}" if layouts else "this role takes no part in launches"
-                self._refuse(f"{place}.deploy", f"unknown layout of a {role}: {expected}")
-            if role in taken:
-                self._refuse(f"{place}.deploy", f"launches use one {role}, and this list has another one before")
-            taken.add(role)
+                self._refuse(f"{path}.deploy", f"unknown layout of a {role}: {expected}")
+            if role in deploying:
+                self._refuse(f"{path}.deploy", f"launches use one {role}, and this list has another one before")
+            deploying.add(role)
 
     def _reference_pools(self, value: Any, place: str) -> list[dict[str, Any]]:
         entries = self._entries(
@@ -251,7 +251,7 @@ class _FileReader:
         listed = scalars.pop("positions", [])
         preset = self._fields(scalars, place, {"starting_tick": entry_rules.tick_rule}, {})
         entries = self._entries(listed, f"{place}.positions", entry_rules.POSITION, {})
-        # Rules over several values apply only where each value is valid.
+        # Rules over several values apply only if each value is valid.
         if "starting_tick" in preset and all(len(entry) == len(entry_rules.POSITION) for _, entry in entries):
             self._check_positions(entries, preset["starting_tick"], f"{place}.positions")
         return {**preset, "positions": [entry for _, entry in entries]}
@@ -275,19 +275,19 @@ class _FileReader:
         optional: Mapping[str, Rule],
         unique: str = "address",
     ) -> list[tuple[str, dict[str, Any]]]:
-        """Return the entries of a list with their places; a second one with the same `unique` key is rejected."""
+        """Return a list's entries with their places; a second one with the same `unique` key is rejected."""
         if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
             self._refuse(place, "expected a list of entries, each between { and }")
             return []
-        entries, seen = [], set[str]()
+        entries, identifiers = [], set[str]()
         for index, entry in enumerate(value):
             entry_place = f"{place}[{index}]"
             fields = self._fields(entry, entry_place, required, optional)
             identifier = fields.get(unique)
             if identifier is not None:
-                if identifier in seen:
+                if identifier in identifiers:
                     self._refuse(f"{entry_place}.{unique}", f"{identifier} is listed twice in this list")
-                seen.add(identifier)
+                identifiers.add(identifier)
             entries.append((entry_place, fields))
         return entries
 
@@ -298,22 +298,22 @@ class _FileReader:
         self, fields: dict[str, Any], place: str, required: Mapping[str, Rule], optional: Mapping[str, Rule]
     ) -> dict[str, Any]:
         """Return the valid values; unknown, missing and invalid keys are recorded as mistakes."""
-        known = {**required, **optional}
+        rules = {**required, **optional}
         for key in required:
             if key not in fields:
                 self._refuse(f"{place}.{key}", "missing")
         checked = {}
         for key, value in fields.items():
-            if key not in known:
-                self._refuse(f"{place}.{key}", f"unknown key: expected one of {', '.join(sorted(known))}")
+            if key not in rules:
+                self._refuse(f"{place}.{key}", f"unknown key: expected one of {', '.join(sorted(rules))}")
                 continue
-            kept = self._value(known[key], value, f"{place}.{key}")
-            if kept is not None:
-                checked[key] = kept
+            valid_value = self._value(rules[key], value, f"{place}.{key}")
+            if valid_value is not None:
+                checked[key] = valid_value
         return checked
 
     def _value(self, rule: Rule, value: Any, place: str) -> Any:
-        """Return the rule's result for the value, None where it is rejected."""
+        """Return the rule's result for the value, None if the rule rejects it."""
         try:
             return rule(value)
         except ValueError as broken:
