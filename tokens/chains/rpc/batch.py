@@ -28,7 +28,7 @@ _ids = itertools.count(1)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChainIdentity:
-    """A call without parameters, and the result that identifies a node of the right chain."""
+    """A call without parameters, and the result that identifies a node on the right chain."""
 
     method: str
     answer: str
@@ -37,10 +37,10 @@ class ChainIdentity:
 def send_calls(
     endpoint: Endpoint, calls: Sequence[Call], *, chain_id: int, identity: ChainIdentity, timeout: float
 ) -> list[Any]:
-    """Return one node's results of the calls after verifying its chain; a rejected call is a CallFailure.
+    """Return one node's results for the calls after verifying its chain; a rejected call is a CallFailure.
 
-    `timeout` is in seconds per request. Raises RetryableError, PermanentError; their texts may still hold parts of the
-    URL.
+    `timeout` is in seconds per request. Raises RetryableError, PermanentError; their texts may still contain parts of
+    the URL.
     """
     if not endpoint.verified:
         if _post_single(endpoint, (identity.method, ()), timeout=timeout) != identity.answer:
@@ -55,17 +55,19 @@ def _post(endpoint: Endpoint, calls: Sequence[Call], *, chain_id: int, timeout: 
         return [_post_single(endpoint, calls[0], timeout=timeout)]
     if len(calls) > endpoint.max_batch_size:
         size = endpoint.max_batch_size
-        parts = [calls[start : start + size] for start in range(0, len(calls), size)]
-        return [result for part in parts for result in _post_part(endpoint, part, chain_id=chain_id, timeout=timeout)]
+        batches = [calls[start : start + size] for start in range(0, len(calls), size)]
+        return [
+            each for batch in batches for each in _post_retried(endpoint, batch, chain_id=chain_id, timeout=timeout)
+        ]
     try:
         return _post_batch(endpoint, calls, timeout=timeout)
     except BatchRejectedError as refused:
         half = (len(calls) + 1) // 2
         halves = (calls[:half], calls[half:])
         results = [
-            result for part in halves for result in _post_part(endpoint, part, chain_id=chain_id, timeout=timeout)
+            result for batch in halves for result in _post_retried(endpoint, batch, chain_id=chain_id, timeout=timeout)
         ]
-        # Otherwise the rejection concerned the range of logs, not the batch size.
+        # Otherwise the rejection concerned the log range, not the batch size.
         if not any(isinstance(result, CallFailure) and result.kind is RejectionKind.RANGE for result in results):
             endpoint.max_batch_size = min(endpoint.max_batch_size, half)
             refusal = f"takes no {len(calls)} calls at once: {endpoint.redact(str(refused))}"
@@ -73,8 +75,8 @@ def _post(endpoint: Endpoint, calls: Sequence[Call], *, chain_id: int, timeout: 
         return results
 
 
-def _post_part(endpoint: Endpoint, calls: Sequence[Call], *, chain_id: int, timeout: float) -> list[Any]:
-    """Post as `_post`, with one retry: a failure would lose the results of all other parts."""
+def _post_retried(endpoint: Endpoint, calls: Sequence[Call], *, chain_id: int, timeout: float) -> list[Any]:
+    """Post as `_post`, with one retry: a failure would lose all other batches' results."""
     try:
         return _post(endpoint, calls, chain_id=chain_id, timeout=timeout)
     except RateLimitedError:
@@ -98,7 +100,7 @@ def _post_single(endpoint: Endpoint, call: Call, *, timeout: float) -> Any:
     try:
         answer = json_client.post_json(endpoint.url, request, timeout=timeout, max_bytes=endpoint.max_response_bytes)
     except HTTPStatusError as refused:
-        # Some providers return the rejection of a call with an HTTP error status, mostly 400.
+        # Some providers return a call's rejection with an HTTP error status, mostly 400.
         if not is_call_rejection(refused.answer, method=request["method"]):
             raise
         answer = refused.answer

@@ -1,4 +1,4 @@
-"""Size of block ranges for `eth_getLogs`, which adapts to the limits that nodes report in their errors.
+"""Block range size for `eth_getLogs`, which adapts to the limits that nodes report in their errors.
 
 Pure. Every provider limits `eth_getLogs` differently, by blocks, logs, bytes or time, with an error text of its own.
 `parse_range_limit` recognises texts that providers have sent; its tests list them.
@@ -62,19 +62,19 @@ _COUNTS = tuple(
         rf"blocks distance: {_NUMBER}",
     )
 )
-# Characters of an error text that are searched.
+# Characters in an error text that are searched.
 _LONGEST_TEXT = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class RangeLimit:
-    """A node's limit on a range of logs; `blocks` is the length it would accept, None where unspecified."""
+    """A node's limit on a log range; `blocks` is the length that it would accept, None if unspecified."""
 
     blocks: int | None
 
 
 def parse_range_limit(error: Mapping[str, Any]) -> RangeLimit | None:
-    """Return the range limit in a JSON-RPC error of `eth_getLogs`; None where the error has another cause."""
+    """Return the range limit in a JSON-RPC error for `eth_getLogs`; None if the error has another cause."""
     data = error.get("data")
     text = f"{error.get('message')} {data if isinstance(data, str | dict) else ''}"[:_LONGEST_TEXT].lower()
     if _OTHERWISE.search(text):
@@ -89,12 +89,12 @@ def _read_suggestion(text: str, data: object) -> int | None:
     if isinstance(data, dict) and isinstance(data.get("from"), str) and isinstance(data.get("to"), str):
         text = f"[{data['from'].lower()}, {data['to'].lower()}] {text}"
     for pattern, base in _RANGES:
-        if found := pattern.search(text):
-            blocks = int(found[2], base) - int(found[1], base) + 1
+        if match := pattern.search(text):
+            blocks = int(match[2], base) - int(match[1], base) + 1
             return blocks if blocks > 0 else None
     for pattern in _COUNTS:
-        if found := pattern.search(text):
-            digits, thousands = re.sub("[,.k]", "", found[1]), found[1].rstrip(",.").endswith("k")
+        if match := pattern.search(text):
+            digits, thousands = re.sub("[,.k]", "", match[1]), match[1].rstrip(",.").endswith("k")
             return min(int(digits[:18]) * (1000 if thousands else 1), 10**18) or None
     return None
 
@@ -107,34 +107,34 @@ class RangeSize:
         self._blocks = min(blocks, longest)
         # The length rejected last, and how many ranges in a row were accepted since.
         self._refused: int | None = None
-        self._taken = 0
+        self._accepted = 0
         self._lock = threading.Lock()
 
     @property
     def blocks(self) -> int:
-        """Return the length of the next range."""
+        """Return the next range's length."""
         return self._blocks
 
     def shrink(self, refused: int, *, suggested: int | None = None) -> None:
         """Halve the length after a rejected range, or take the node's suggestion.
 
-        Of several threads rejected at one length, the first one halves and the others change nothing.
+        If several threads are rejected at one length, the first one halves it and the others change nothing.
         """
         shorter = suggested if suggested is not None and suggested < refused else refused // 2
         with self._lock:
             self._blocks = max(1, min(self._blocks, shorter))
             # A limit that the node names is fixed; lengths between it and the rejected one are not tried.
             self._refused = min(refused, shorter + 1) if shorter == suggested else refused
-            self._taken = 0
+            self._accepted = 0
 
-    def record_range(self, taken: int, *, logs: int) -> None:
+    def record_range(self, blocks: int, *, logs: int) -> None:
         """Record an accepted range and its number of logs: few logs lengthen the next range by half, many halve it."""
         with self._lock:
-            self._taken += 1
-            if self._taken >= _FORGIVING:
+            self._accepted += 1
+            if self._accepted >= _FORGIVING:
                 self._refused = None
             if logs > MANY_LOGS:
-                self._blocks = max(1, min(self._blocks, taken // 2))
-            elif logs < FEW_LOGS and taken >= self._blocks:
+                self._blocks = max(1, min(self._blocks, blocks // 2))
+            elif logs < FEW_LOGS and blocks >= self._blocks:
                 limit = self._longest if self._refused is None else min(self._longest, self._refused - 1)
                 self._blocks = max(self._blocks, min(self._blocks + self._blocks // 2 + 1, limit))

@@ -1,4 +1,4 @@
-"""Sums of calls to nodes for metrics: by chain, method and outcome, and the duration of requests by chain."""
+"""Node call counts for metrics by chain, method and outcome, and request durations by chain."""
 
 import time
 from collections import Counter
@@ -27,9 +27,9 @@ _OUTCOMES: tuple[tuple[type[Exception], str], ...] = (
 
 
 def counted(send: Callable[[], list[Any]], calls: Sequence[Call], *, chain_id: int) -> list[Any]:
-    """Return the results of `send`, one for each call, and count the calls. Raises its errors.
+    """Return the results from `send`, one for each call, and count the calls. Raises its errors.
 
-    Outcomes are `ok`, `rejected` for a call that the node rejects within its response, and of the whole request
+    Outcomes are `ok`, `rejected` for a call that the node rejects within its response, and for the whole request
     `rate limited`, `timeout`, `too large`, `refused` and `unavailable`.
     """
     begun = time.monotonic()

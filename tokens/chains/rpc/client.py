@@ -1,4 +1,4 @@
-"""JSON-RPC client for the nodes of one chain: batches, retries with jitter, failover, and a circuit breaker per URL."""
+"""JSON-RPC client for one chain's nodes: batches, retries with jitter, failover, and a circuit breaker per URL."""
 
 import logging
 import math
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 Found = TypeVar("Found")
 Key = TypeVar("Key")
-# Parses the results of one node. Raises RetryableError where another node, or the same one later, must be queried.
+# Parses one node's results. Raises RetryableError if another node, or the same one later, must be queried.
 Parse = Callable[[list[Any]], Found]
 
 # Limit of a node's own Retry-After, in seconds; after that its circuit breaker decides.
@@ -39,15 +39,15 @@ _LONGEST_REST = 60.0
 # HTTP status of a response or request that is too large.
 _TOO_LARGE = 413
 
-# End of the block of `query_deadline` that runs, by the monotonic clock.
+# End of the running `query_deadline` block, by the monotonic clock.
 _block_end: ContextVar[float] = ContextVar("query_deadline", default=math.inf)
-# Providers of the nodes whose results counted in the block of `answering_providers` that runs.
+# Providers whose nodes' results counted in the running `answering_providers` block.
 _answering: ContextVar[set[str] | None] = ContextVar("answering_providers", default=None)
 
 
 @contextmanager
 def answering_providers() -> Iterator[set[str]]:
-    """Yield a set to which each query of the block adds the provider of the node whose results it returns."""
+    """Yield a set to which each query in the block adds the provider whose node's results it returns."""
     providers = set[str]()
     token = _answering.set(providers)
     try:
@@ -58,9 +58,9 @@ def answering_providers() -> Iterator[set[str]]:
 
 @contextmanager
 def query_deadline(seconds: float) -> Iterator[None]:
-    """Bound all queries of the block, whatever their number, to this many seconds in total.
+    """Bound all queries in the block, whatever their number, to this many seconds in total.
 
-    Nodes that are still to be tried share the rest of the time, so that one that hangs leaves time for the next one.
+    Nodes that are still to be tried share the remaining time, so that one that hangs leaves time for the next one.
     """
     token = _block_end.set(min(_block_end.get(), time.monotonic() + seconds))
     try:
@@ -91,27 +91,27 @@ ONE_ROUND = QueryPolicy(one_round=True)
 
 @dataclass
 class RpcClient:
-    """The nodes of one chain, queried in order of preference.
+    """One chain's nodes, queried in their preferred order.
 
-    The first request to a URL verifies its `identity`, on EVM the chain id; a URL of another chain is skipped. Errors
+    The first request to a URL verifies its `identity`, on EVM the chain id; a URL for another chain is skipped. Errors
     name a node by its position in the setting, never by its URL, which may carry a key.
     """
 
     chain_id: int
     urls: tuple[str, ...]
-    # The position of each URL in the setting, if the order of preference differs; else 1, 2, ...
+    # Each URL's position in the setting, if the preferred order differs; else 1, 2, ...
     places: tuple[int, ...] = ()
     identity: ChainIdentity | None = None
     # Seconds per request, as in `config.http.json_client.post_json`.
     timeout: float = 10.0
     # Maximum calls in one HTTP request.
     batch_size: int = 50
-    # Maximum bytes of one response.
+    # Maximum bytes in one response.
     max_response_bytes: int = json_client.MAX_RESPONSE_BYTES
     # Rounds over the URLs. The delay between rounds has full jitter; its limit doubles from `initial_backoff` to
     # `max_backoff`, both in seconds.
     attempts: int = 4
-    # Deadline in seconds for all attempts of one call, because a caller waits for the result.
+    # Deadline in seconds for all attempts at one call, because a caller waits for the result.
     total_timeout: float = 12.0
     initial_backoff: float = 0.2
     max_backoff: float = 3.0
@@ -132,13 +132,13 @@ class RpcClient:
         self._endpoints = tuple(
             Endpoint(
                 url=url,
-                number=place,
+                number=number,
                 max_response_bytes=self.max_response_bytes,
                 failure_limit=self.breaker_failures,
                 open_seconds=self.breaker_seconds,
                 probe_seconds=self.probe_seconds,
             )
-            for url, place in zip(self.urls, places, strict=True)
+            for url, number in zip(self.urls, places, strict=True)
         )
 
     @property
@@ -150,17 +150,17 @@ class RpcClient:
         """Return a client for each node by itself, which is queried once."""
         places = self.places or range(1, len(self.urls) + 1)
         return [
-            replace(self, urls=(url,), places=(place,), attempts=1)
-            for url, place in zip(self.urls, places, strict=True)
+            replace(self, urls=(url,), places=(number,), attempts=1)
+            for url, number in zip(self.urls, places, strict=True)
         ]
 
     def read_consistently(
         self, read: "Callable[[RpcClient], Found]", *, after: tuple[type[RetryableError], ...]
     ) -> Found:
-        """Return what `read` makes of the nodes; after these errors, of the first healthy node that suffices by itself.
+        """Return `read`'s result over all nodes; after these errors, over the first healthy node that suffices.
 
         For several queries whose responses must fit together: no single response shows which node is wrong, or lacks
-        something that others have. Raises as `read`.
+        data that others have. Raises as `read`.
         """
         try:
             return read(self)
@@ -179,17 +179,17 @@ class RpcClient:
             raise
 
     def query(self, calls: Sequence[Call], *, parse: Parse[Found], policy: QueryPolicy = EVERY_NODE) -> Found:
-        """Return what `parse` makes of the results of all calls, from one node in one request.
+        """Return `parse`'s result for the results of all calls, from one node in one request.
 
-        A rejected call is a CallFailure. A RetryableError from `parse` is a failure of the node. Raises
-        NodeUnavailableError; RequestTooLargeError where responses timed out or were too large.
+        A rejected call is a CallFailure. A RetryableError from `parse` is the node's failure. Raises
+        NodeUnavailableError; RequestTooLargeError if responses timed out or were too large.
         """
         if policy.one_round or policy.rare_method:
             return self._query_each(calls, parse, method=policy.rare_method)
         return self._query_any(calls, parse, splittable=policy.splittable)
 
     def batch(self, calls: Sequence[Call], *, parse: Parse[list[Any]], policy: QueryPolicy = EVERY_NODE) -> list[Any]:
-        """Return the results in the order of the calls, by one query for each `batch_size` of them."""
+        """Return the results in the calls' order, by one query per `batch_size` calls."""
         results: list[Any] = []
         for start in range(0, len(calls), self.batch_size):
             results += self.query(calls[start : start + self.batch_size], parse=parse, policy=policy)
@@ -198,38 +198,38 @@ class RpcClient:
     def query_each(
         self, keys: Sequence[Key], *, calls: Callable[[Key], Sequence[Call]], parse: Callable[[Key, list[Any]], Any]
     ) -> dict[Key, Any]:
-        """Return key -> what `parse` makes of the results of its calls, without keys for which that is None.
+        """Return key -> `parse`'s result for the results of its calls, without keys whose result is None.
 
-        A query has as many keys as `batch_size` allows, with equally many calls each. A rejected call is a failure of
-        the node. Raises as `query`.
+        A query has as many keys as `batch_size` allows, with equally many calls each. A rejected call is the node's
+        failure. Raises as `query`.
         """
-        found: dict[Key, Any] = {}
+        values: dict[Key, Any] = {}
         size = max(1, self.batch_size // len(calls(keys[0]))) if keys else 1
-        for part in (keys[start : start + size] for start in range(0, len(keys), size)):
+        for batch in (keys[start : start + size] for start in range(0, len(keys), size)):
 
-            def parse_part(results: list[Any], part: Sequence[Key] = part) -> dict[Key, Any]:
+            def parse_batch(results: list[Any], batch: Sequence[Key] = batch) -> dict[Key, Any]:
                 require_results(results)
-                each = len(results) // len(part)
-                return {key: parse(key, results[each * place : each * (place + 1)]) for place, key in enumerate(part)}
+                count = len(results) // len(batch)
+                return {key: parse(key, results[count * i : count * (i + 1)]) for i, key in enumerate(batch)}
 
-            found |= self.query([call for key in part for call in calls(key)], parse=parse_part)
-        return {key: value for key, value in found.items() if value is not None}
+            values |= self.query([call for key in batch for call in calls(key)], parse=parse_batch)
+        return {key: value for key, value in values.items() if value is not None}
 
     def call_all(self, calls: Sequence[Call], *, broadcast: bool = False) -> list[list[Any] | None]:
-        """Return each node's results in the setting's order; None where a node does not respond.
+        """Return each node's results in the setting's order; None for a node that does not respond.
 
         Calls every node once, even with an open circuit, and counts no failure. A slow node is skipped here for
         `breaker_seconds`, because the caller waits for all nodes in turn. A broadcast should reach as many nodes as
-        possible, and at least one: each has `broadcast_timeout`, and slow nodes are called where no other one responds.
+        possible, and at least one: each has `broadcast_timeout`, and slow nodes are called if no other one responds.
         """
         timeout = min(self.timeout, self.broadcast_timeout) if broadcast else self.timeout
         slow = [endpoint.is_slow() for endpoint in self._endpoints]
-        found = [
+        responses = [
             None if is_slow else self._call_endpoint(endpoint, calls, timeout=timeout)
             for endpoint, is_slow in zip(self._endpoints, slow, strict=True)
         ]
-        if not broadcast or any(results is not None for results in found):
-            return found
+        if not broadcast or any(results is not None for results in responses):
+            return responses
         return [
             self._call_endpoint(endpoint, calls, timeout=timeout) if is_slow else None
             for endpoint, is_slow in zip(self._endpoints, slow, strict=True)
@@ -246,7 +246,7 @@ class RpcClient:
             return None
 
     def _mark_if_slow(self, endpoint: Endpoint, *, begun: float, timeout: float) -> None:
-        """Leave out a node that took more than half of the seconds to fail, where the caller waits for each node."""
+        """Exclude a node that took more than half the timeout to fail from calls that wait for each node."""
         if time.monotonic() - begun >= timeout / 2:
             endpoint.mark_slow(seconds=self.breaker_seconds)
 
@@ -261,12 +261,12 @@ class RpcClient:
             ):
                 break
             endpoints = [endpoint for endpoint in self._available_endpoints() if endpoint.number not in refused]
-            for place, endpoint in enumerate(endpoints):
-                timeout = self._timeout_until(deadline, nodes=len(endpoints) - place)
+            for index, endpoint in enumerate(endpoints):
+                timeout = self._timeout_until(deadline, nodes=len(endpoints) - index)
                 if timeout <= 0:
                     continue
                 try:
-                    found = parse(self._send(endpoint, calls, timeout=timeout))
+                    parsed = parse(self._send(endpoint, calls, timeout=timeout))
                 except (RetryableError, PermanentError) as error:
                     exempt = splittable and _is_too_much(error)
                     if exempt or isinstance(error, PermanentError):
@@ -282,9 +282,9 @@ class RpcClient:
                 else:
                     _record_answer(endpoint)
                     endpoint.record_success()
-                    for slow, trouble in overloaded:
-                        self._record_failure(slow, trouble)
-                    return found
+                    for slow, failure in overloaded:
+                        self._record_failure(slow, failure)
+                    return parsed
         raise (RequestTooLargeError if too_much else NodeUnavailableError)(
             f"chain {self.chain_id} is out of reach ({reason})"
         )
@@ -305,7 +305,7 @@ class RpcClient:
         return min(time.monotonic() + self.total_timeout, _block_end.get())
 
     def _timeout_until(self, deadline: float, *, nodes: int) -> float:
-        """Return the seconds for the next of `nodes` nodes, which share the time of `query_deadline`."""
+        """Return the next node's timeout in seconds; `nodes` nodes share the time in a `query_deadline` block."""
         seconds = deadline - time.monotonic()
         return min(self.timeout, seconds if _block_end.get() == math.inf else seconds / nodes)
 
@@ -320,8 +320,8 @@ class RpcClient:
         """Query each healthy node once; with `method`, skip nodes that do not offer it."""
         reason, too_much = "every node failed or refused lately", False
         deadline = self._query_end()
-        for place, endpoint in enumerate(self._endpoints):
-            timeout = self._timeout_until(deadline, nodes=len(self._endpoints) - place)
+        for index, endpoint in enumerate(self._endpoints):
+            timeout = self._timeout_until(deadline, nodes=len(self._endpoints) - index)
             if timeout <= 0 or endpoint.is_unavailable() or (method and endpoint.is_unsupported(method)):
                 continue
             try:

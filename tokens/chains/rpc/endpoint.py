@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 from config.http.circuit_breaker import CircuitBreaker
 from config.http.json_client import MAX_RESPONSE_BYTES
 
-# Shorter parts of a URL, such as `v2` or `eth`, are no keys; redacting them would garble ordinary words.
+# Shorter URL parts, such as `v2` or `eth`, are no keys; redacting them would garble ordinary words.
 _SHORTEST_KEY = 5
 
 _LONGEST_TEXT = 200
@@ -16,16 +16,16 @@ _LONGEST_TEXT = 200
 
 @dataclass(kw_only=True)
 class Endpoint(CircuitBreaker):
-    """One RPC URL and its circuit breaker. Threads of a process share it; a lost update costs one more attempt."""
+    """One RPC URL and its circuit breaker. A process's threads share it; a lost update costs one more attempt."""
 
     url: str
     # Its position in the setting, from 1.
     number: int
     # Whether it has returned the chain's identity.
     verified: bool = False
-    # Maximum calls that it accepts in one request, as found so far.
+    # Maximum calls that it accepts in one request, as observed so far.
     max_batch_size: int = sys.maxsize
-    # Maximum bytes read of one response.
+    # Maximum bytes read from one response.
     max_response_bytes: int = MAX_RESPONSE_BYTES
     # Until then it is skipped by calls to all nodes.
     slow_until: float = 0.0
@@ -69,13 +69,13 @@ class Endpoint(CircuitBreaker):
         Providers repeat the path or the key in their errors.
         """
         line = " ".join("".join(char if char.isprintable() else " " for char in text[:10_000]).split())
-        for part in self._secret_parts():
-            line = line.replace(part, "...")
+        for secret in self._secrets():
+            line = line.replace(secret, "...")
         return line[:_LONGEST_TEXT]
 
-    def _secret_parts(self) -> list[str]:
+    def _secrets(self) -> list[str]:
         parts = urlsplit(self.url)
-        found = {
+        texts = {
             self.url,
             parts.netloc,
             parts.hostname or "",
@@ -86,5 +86,5 @@ class Endpoint(CircuitBreaker):
             *parts.path.split("/"),
             *(value for _, value in parse_qsl(parts.query)),
         }
-        # Longest first, so that replacing a part of a longer part leaves no remainder.
-        return sorted((part for part in found if len(part) >= _SHORTEST_KEY), key=len, reverse=True)
+        # Longest first: replacing a text inside a longer one first would leave the rest visible.
+        return sorted((text for text in texts if len(text) >= _SHORTEST_KEY), key=len, reverse=True)

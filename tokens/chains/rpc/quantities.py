@@ -1,4 +1,4 @@
-"""Strict parsers of JSON-RPC values: quantities, times, hashes, bytes, lists and objects. Pure but for the clock."""
+"""Strict parsers for JSON-RPC values: quantities, times, hashes, bytes, lists and objects. Pure but for the clock."""
 
 import re
 import time
@@ -9,30 +9,29 @@ from config.http.errors import RetryableError
 # The calendar's end, in Unix seconds.
 YEAR_10000 = 253_402_300_800
 
-# Exclusive limit of block numbers and slots: with 20 bits of a log's index, a position is a 64-bit integer.
+# Exclusive limit for block numbers and slots: with 20 bits for a log's index, a position is a 64-bit integer.
 BLOCK_LIMIT = 2**43
-# Exclusive limit of indexes in a block; PostgreSQL's integers end here, and no block has so many logs.
+# Exclusive limit for indexes in a block; PostgreSQL's integers end here, and no block has so many logs.
 INDEX_LIMIT = 2**31
-# Exclusive limits of what a chain can have: units of gas in a transaction, wei per gas, and the transactions of an
-# account.
+# Exclusive limits on every chain: gas units in a transaction, wei per gas, and transactions by an account.
 GAS_LIMIT = 2**40
 GAS_PRICE_LIMIT = 2**63
 NONCE_LIMIT = 2**53
-# Unix seconds of 2015-07-30, the day of Ethereum's first block: no followed chain is older.
+# 2015-07-30 in Unix seconds, when Ethereum's first block was produced: no followed chain is older.
 FIRST_TIME = 1_438_214_400
-# Seconds by which a block may be later than the local clock. Clocks of development chains are set forward by years.
+# Most seconds that a block may be ahead of the local clock. Development chains' clocks are set forward by years.
 _MOST_AHEAD = 10 * 366 * 86_400
 
 _NUMBER = re.compile(r"0x(?:0|[1-9a-f][0-9a-f]{0,15})")
 _AMOUNT = re.compile(r"0x(?:0|[1-9a-f][0-9a-f]{0,63})")
 _HASH = re.compile(r"0x[0-9a-f]{64}")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
-# With 0x, as of a block's 2048 bits.
+# Characters for a block's 2048 bits in hex, with 0x.
 _BLOOM_DIGITS = 514
 
 
 class MalformedResponseError(RetryableError):
-    """A response with a value of the wrong shape; another node's may be well-formed."""
+    """A response with a malformed value; another node's response may be well-formed."""
 
 
 def parse_quantity(text: object, *, below: int = 2**63) -> int:
@@ -46,14 +45,14 @@ def parse_quantity(text: object, *, below: int = 2**63) -> int:
 
 
 def parse_block_number(text: object) -> int:
-    """Parse the number of a block, of which positions are made. Raises MalformedResponseError."""
+    """Parse a block number, which positions contain. Raises MalformedResponseError."""
     return parse_quantity(text, below=BLOCK_LIMIT)
 
 
 def validate_block_time(seconds: int, *, block: int) -> int:
-    """Return the Unix seconds of a block. Raises MalformedResponseError for a time that no followed block can have.
+    """Return a block's Unix seconds. Raises MalformedResponseError for a time that no followed block can have.
 
-    Only the first block of some chains has the time 0.
+    Only some chains' first block has the time 0.
     """
     first = 0 if block == 0 else FIRST_TIME
     if not first <= seconds <= time.time() + _MOST_AHEAD:
@@ -63,7 +62,7 @@ def validate_block_time(seconds: int, *, block: int) -> int:
 
 @lru_cache(maxsize=16_384)
 def _number_of(text: str) -> int | None:
-    """Parse hex; None for a malformed quantity. Cached, because the logs of a block repeat the same few numbers."""
+    """Parse hex; None for a malformed quantity. Cached, because a block's logs repeat the same few numbers."""
     return int(text, 16) if _NUMBER.fullmatch(text) else None
 
 
@@ -98,12 +97,12 @@ def parse_log_address(text: object) -> str:
 
 @lru_cache(maxsize=16_384)
 def _is_address(text: str) -> bool:
-    """Return whether it is an address. Cached, because most logs are of the same few contracts."""
+    """Return whether it is an address. Cached, because most logs come from the same few contracts."""
     return bool(_ADDRESS.fullmatch(text))
 
 
 def parse_bloom(text: object) -> int:
-    """Parse the 2048 bits of a bloom filter. Raises MalformedResponseError."""
+    """Parse a bloom filter's 2048 bits. Raises MalformedResponseError."""
     try:
         # Faster than a regular expression. `fromhex` skips spaces, so the length is compared on both sides.
         if isinstance(text, str) and len(text) == _BLOOM_DIGITS and text[:2] == "0x":

@@ -1,4 +1,4 @@
-"""Parsing of JSON-RPC responses: results in order, rejections of a call, and failures of the node. Pure."""
+"""Parsers for JSON-RPC responses: results in order, call rejections, and node failures. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,23 +18,23 @@ class NodeBehindError(RetryableError):
 # (method, params)
 Call = tuple[str, Sequence[Any]]
 
-# Method of which errors may concern the requested range.
-_OF_RANGES = "eth_getLogs"
-# Method of which errors concern the transaction or the node's pool: its caller classifies all of them.
-_OF_TRANSACTIONS = "eth_sendRawTransaction"
+# Method whose errors may concern the requested range.
+_LOGS_METHOD = "eth_getLogs"
+# Method whose errors concern the transaction or the node's pool: its caller classifies them all.
+_BROADCAST_METHOD = "eth_sendRawTransaction"
 
 _HEX = re.compile("0x[0-9a-fA-F]*")
 
 # Codes of a failed execution: geth, erigon, reth and anvil; Nethermind.
 _EXECUTION_CODES = frozenset({3, -32015})
-# The same as text, also with other codes. Only the start counts: a contract chooses the text of its revert.
+# The same as text, also with other codes. Only the start counts: a contract chooses its revert text.
 _EXECUTION_STARTS = re.compile(
     r"(?:err(?:or)?: )?(?:"
     r"execution reverted|transaction reverted|reverted\b|vm execution error|vm exception while processing|"
     r"out of gas|gas uint64 overflow|intrinsic gas|invalid (?:opcode|instruction|jump|code)|"
     r"stack (?:underflow|overflow|limit)|return stack|return data out of bounds|write protection|"
     r"precompile|max call depth|"
-    # A halt by its name in revm, of which this one is the node's own trouble with its database.
+    # A halt by its name in revm; a fatal or database error is the node's own.
     r"evm error:? (?!fatal|database))"
 )
 # Return data of a revert: Solidity's begins with four bytes that identify the error.
@@ -59,7 +59,7 @@ _METHOD_WORDS = re.compile(
 # Permanent rejections, too: JSON-RPC's invalid params.
 _FINAL_CODES = frozenset({-32602})
 
-# Codes and texts of retryable errors, by the providers' documentation: EIP-1474 resource unavailable and limit
+# Codes and texts for retryable errors, by the providers' documentation: EIP-1474 resource unavailable and limit
 # exceeded, internal errors, rate limits, and a node that is behind or pruned.
 _RETRYABLE_CODES = frozenset({-32603, -32007, -32005, -32002, -32001, 429})
 _RETRYABLE_WORDS = (
@@ -82,7 +82,7 @@ _RETRYABLE_WORDS = (
 _NAMESPACE_END = "_"
 # Solana has errors of its own, some with codes that mean something else on EVM. Source:
 # https://github.com/anza-xyz/agave/blob/master/rpc-client-api/src/custom_error.rs
-# The node lacks data that others have: a block or its status, its health, a slot of its ledger.
+# The node lacks data that others have: a block or its status, its health, a slot in its ledger.
 _SOLANA_RETRYABLE_CODES = _RETRYABLE_CODES | {-32004, -32009, -32014, -32019}
 # The node has not reached the caller's minimum slot.
 _SOLANA_BEHIND_CODE = frozenset({-32016})
@@ -106,7 +106,7 @@ class RejectionKind(Enum):
     SENDER = auto()
     # The node: it does not offer the method.
     METHOD = auto()
-    # The node: the range of logs is too long, or holds too many.
+    # The node: the log range is too long, or has too many logs.
     RANGE = auto()
     # The transaction: its version was not requested.
     VERSION = auto()
@@ -120,7 +120,7 @@ class CallFailure:
 
     message: str
     kind: RejectionKind = RejectionKind.OTHER
-    # For a range: the number of blocks that the node would accept, None where unspecified.
+    # For a range: the number of blocks that the node would accept, None if unspecified.
     blocks: int | None = None
     # The error's data: for an execution mostly its return data as hex, or empty.
     data: str = ""
@@ -141,13 +141,13 @@ def require_method_offered(results: Iterable[Any]) -> None:
 
 
 def accept_results(results: list[Any]) -> list[Any]:
-    """Return the results of calls that every node must serve. Raises RetryableError if one is a rejection."""
+    """Return results for calls that every node must serve. Raises RetryableError if one is a rejection."""
     require_results(results)
     return results
 
 
 def accept_executions(results: list[Any]) -> list[Any]:
-    """Return the results of `eth_call`. Raises RetryableError unless each is hex bytes or a failed execution.
+    """Return `eth_call` results. Raises RetryableError unless each is hex bytes or a failed execution.
 
     Callers treat a CallFailure as a fact about the contract.
     """
@@ -166,7 +166,7 @@ def is_hex(result: Any) -> bool:
 
 
 def parse_response(number: int, response: Any, *, method: str) -> Any:
-    """Return the result of the call with this id, or a CallFailure. Raises RetryableError for anything else."""
+    """Return the result for the call with this id, or a CallFailure. Raises RetryableError for anything else."""
     if not isinstance(response, dict):
         raise RetryableError("a response that is not JSON-RPC")
     # Nodes omit the id in errors about requests that they could not parse.
@@ -176,35 +176,35 @@ def parse_response(number: int, response: Any, *, method: str) -> Any:
 
 
 def parse_batch_response(methods: Mapping[int, str], response: Any) -> list[Any]:
-    """Return the results in the order of `methods`, which maps id to method; the response may be in any order.
+    """Return the results in the same order as `methods`, which maps id to method; the response may be in any order.
 
     Raises BatchRejectedError, RetryableError.
     """
-    # An error for all calls concerns the batch, unless it concerns a range of logs.
-    of_all = _OF_RANGES if _OF_RANGES in methods.values() else ""
+    # An error for all calls concerns the batch, unless it concerns a log range.
+    method_of_all = _LOGS_METHOD if _LOGS_METHOD in methods.values() else ""
     if isinstance(response, dict) and response.get("error") is not None:
-        raise BatchRejectedError(_parse_rejection(response["error"], method=of_all).message)
+        raise BatchRejectedError(_parse_rejection(response["error"], method=method_of_all).message)
     if not isinstance(response, list) or not all(isinstance(reply, dict) for reply in response):
         raise RetryableError("a response that is not JSON-RPC")
     replies = {reply["id"]: reply for reply in response if type(reply.get("id")) is int}
     for reply in response:
         if reply.get("id") is None and reply.get("error") is not None:
-            raise BatchRejectedError(_parse_rejection(reply["error"], method=of_all).message)
+            raise BatchRejectedError(_parse_rejection(reply["error"], method=method_of_all).message)
     if not replies.keys() >= methods.keys():
         raise RetryableError("a response without all of the results")
     return [_result(replies[number], method=method) for number, method in methods.items()]
 
 
 def is_call_rejection(response: Any, *, method: str) -> bool:
-    """Return whether the body of an HTTP error is a rejection of the call itself, not of the client."""
+    """Return whether an HTTP error's body rejects the call itself, and not the client."""
     error = response.get("error") if isinstance(response, dict) else None
     if not isinstance(error, dict):
         return False
     if _is_solana(method):
         return _has_code(error, _FINAL_CODES) or _solana_kind(error) is not RejectionKind.OTHER
-    if method == _OF_TRANSACTIONS or _is_final(error):
+    if method == _BROADCAST_METHOD or _is_final(error):
         return True
-    return method == _OF_RANGES and parse_range_limit(error) is not None
+    return method == _LOGS_METHOD and parse_range_limit(error) is not None
 
 
 def _result(reply: dict[str, Any], *, method: str) -> Any:
@@ -216,17 +216,17 @@ def _result(reply: dict[str, Any], *, method: str) -> Any:
 
 
 def _parse_rejection(error: Any, *, method: str) -> CallFailure:
-    """Build the CallFailure. Raises RetryableError where the error is the node's failure, not the call's."""
+    """Build the CallFailure. Raises RetryableError if the error is the node's failure, not the call's."""
     if not isinstance(error, dict):
         raise RetryableError("an error that is not JSON-RPC")
     message = str(error.get("message") or "the node refused without a reason")
     if _is_solana(method):
         return _parse_solana_rejection(error, message)
-    # Before the texts of rate limits, which range limits share.
-    too_long = parse_range_limit(error) if method == _OF_RANGES else None
+    # Before rate limit texts, which range limits share.
+    too_long = parse_range_limit(error) if method == _LOGS_METHOD else None
     if too_long is not None:
         return CallFailure(message, kind=RejectionKind.RANGE, blocks=too_long.blocks)
-    if method != _OF_TRANSACTIONS and not _is_final(error):
+    if method != _BROADCAST_METHOD and not _is_final(error):
         words = message.lower()
         if _has_code(error, _RETRYABLE_CODES) or any(word in words for word in _RETRYABLE_WORDS):
             raise RetryableError(f"refused for now: {message}")
