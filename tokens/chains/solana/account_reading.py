@@ -1,4 +1,4 @@
-"""Account reads of Solana (`getMultipleAccounts`)."""
+"""Solana account reads (`getMultipleAccounts`)."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -43,18 +43,18 @@ def read_accounts_at(
 def read_accounts_by_node(
     rpc: RpcClient, addresses: Sequence[str], *, read: Callable[[list[Any]], Found]
 ) -> list[Found | None]:
-    """Fetch accounts as `read_accounts` does, but from each node, in the order of the setting.
+    """Fetch accounts as `read_accounts` does, but from each node, in the setting's order.
 
     None for a node without a valid response. Raises nothing.
     """
-    found: list[Found | None] = []
+    values: list[Found | None] = []
     for results in rpc.call_all([_call(addresses, slot=0)]):
         try:
-            found.append(None if results is None else _read_results(results, addresses, read=read, slot=0)[1])
+            values.append(None if results is None else _read_results(results, addresses, read=read, slot=0)[1])
         except (RetryableError, PermanentError) as error:
             logger.warning("chain %s: a node returns no accounts: %s", rpc.chain_id, error)
-            found.append(None)
-    return found
+            values.append(None)
+    return values
 
 
 def _call(addresses: Sequence[str], *, slot: int) -> Call:
@@ -65,14 +65,14 @@ def _call(addresses: Sequence[str], *, slot: int) -> Call:
 def _read_results(
     results: list[Any], addresses: Sequence[str], *, read: Callable[[list[Any]], Found], slot: int
 ) -> tuple[int, Found]:
-    """Return the slot of the read and `read(accounts)`. Raises RetryableError."""
+    """Return the slot at which the node read, and `read(accounts)`. Raises RetryableError."""
     require_method_offered(results)
     require_results(results)
     try:
         (result,) = results
-        accounts, seen = list(result["value"]), parse_integer(result["context"]["slot"], below=BLOCK_LIMIT)
-        if len(accounts) != len(addresses) or seen < slot:
+        accounts, node_slot = list(result["value"]), parse_integer(result["context"]["slot"], below=BLOCK_LIMIT)
+        if len(accounts) != len(addresses) or node_slot < slot:
             raise RetryableError("accounts of an older slot, or not all of them")
-        return seen, read(accounts)
+        return node_slot, read(accounts)
     except (KeyError, TypeError) as error:
         raise RetryableError(f"incomplete response ({error!r:.100})") from error

@@ -1,8 +1,8 @@
-"""Pool launches and fee claims of Meteora's Dynamic Bonding Curve, decoded from its instructions. Pure.
+"""Pool launches and fee claims in Meteora's Dynamic Bonding Curve, decoded from its instructions. Pure.
 
 Each instruction is decoded together with its event, and both must agree.
 
-Source: https://github.com/MeteoraAg/dynamic-bonding-curve (instructions and events of the program).
+Source: https://github.com/MeteoraAg/dynamic-bonding-curve (the program's instructions and events).
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from tokens.chains.solana.borsh import BorshError, BorshReader
 from tokens.chains.solana.program_steps import DISCRIMINATOR_SIZE, ProgramStep, discriminator, read_steps
 from tokens.chains.solana.transaction_forms import Instruction
 
-# An instruction that creates a pool -> the index of its payer account; the accounts before are the same in all.
+# An instruction that creates a pool -> its payer account's index; the accounts before are the same in all.
 _LAUNCHES = {
     discriminator("global", "initialize_virtual_pool_with_spl_token"): 10,
     discriminator("global", "initialize_virtual_pool_with_spl_token2"): 11,
@@ -32,7 +32,7 @@ _LAUNCH_EVENTS = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _ClaimLayout:
-    """Account indexes of an instruction that pays out fees, and the events that it emits."""
+    """Account indexes in an instruction that pays out fees, and the events that it emits."""
 
     paid_to: Literal["creator", "partner"]
     pool: int
@@ -43,7 +43,7 @@ class _ClaimLayout:
     events: frozenset[bytes]
 
 
-_OF_CREATOR = _ClaimLayout(
+_CREATOR_CLAIM = _ClaimLayout(
     paid_to="creator",
     pool=1,
     base_mint=6,
@@ -56,7 +56,7 @@ _OF_CREATOR = _ClaimLayout(
         }
     ),
 )
-_OF_PARTNER = _ClaimLayout(
+_PARTNER_CLAIM = _ClaimLayout(
     paid_to="partner",
     pool=2,
     base_mint=7,
@@ -67,10 +67,10 @@ _OF_PARTNER = _ClaimLayout(
     ),
 )
 _CLAIMS = {
-    discriminator("global", "claim_creator_trading_fee"): _OF_CREATOR,
-    discriminator("global", "claim_creator_trading_fee2"): _OF_CREATOR,
-    discriminator("global", "claim_trading_fee"): _OF_PARTNER,
-    discriminator("global", "claim_trading_fee2"): _OF_PARTNER,
+    discriminator("global", "claim_creator_trading_fee"): _CREATOR_CLAIM,
+    discriminator("global", "claim_creator_trading_fee2"): _CREATOR_CLAIM,
+    discriminator("global", "claim_trading_fee"): _PARTNER_CLAIM,
+    discriminator("global", "claim_trading_fee2"): _PARTNER_CLAIM,
 }
 
 
@@ -91,7 +91,7 @@ class CreatedPool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimedPoolFees:
-    """Fees that an instruction paid out of a pool, in smallest units of its two mints."""
+    """Fees that an instruction paid from a pool, in smallest units for its two mints."""
 
     index: int
     paid_to: Literal["creator", "partner"]
@@ -108,25 +108,25 @@ class LaunchpadAccounts:
     """The accounts that identify a launchpad's own pools."""
 
     configs: frozenset[str]
-    # Creators of pools, or their payers. The program requires both to sign, and an account of a launchpad's own program
-    # can do so without being a signer of the transaction.
+    # Pool creators, or their payers. The program requires both to sign. An account that a launchpad's own program owns
+    # can do so without being a signer in the transaction.
     creators: frozenset[str]
 
 
 def read_pools(instructions: Sequence[Instruction], *, program: str, launchpad: LaunchpadAccounts) -> list[CreatedPool]:
-    """Return the pools of the launchpad that a transaction created.
+    """Return the launchpad's pools that a transaction created.
 
-    Raises LogDecodingError if one of them has an unknown layout, or its event is missing or contradicts it.
+    Raises LogDecodingError if an instruction has an unknown layout, or its event is missing or contradicts it.
     """
-    made = []
+    pools = []
     for step in read_steps(instructions, program=program):
         if step.discriminator in _LAUNCHES:
             pool = _read_pool(step, launchpad)
             if pool is not None:
-                made.append(pool)
+                pools.append(pool)
         elif any(_is_launch_of(event, launchpad) for event in step.events):
             raise LogDecodingError("the program emits an event of a pool that no known instruction created")
-    return made
+    return pools
 
 
 def read_claims(instructions: Sequence[Instruction], *, program: str) -> list[ClaimedPoolFees]:
@@ -143,8 +143,8 @@ def _read_pool(step: ProgramStep, launchpad: LaunchpadAccounts) -> CreatedPool |
     accounts = step.instruction.accounts
     if len(accounts) <= payer:
         raise LogDecodingError("an instruction that creates a pool has too few accounts")
-    made_by = {accounts[_CREATOR], accounts[payer]}
-    if accounts[_CONFIG] not in launchpad.configs and launchpad.creators.isdisjoint(made_by):
+    creators = {accounts[_CREATOR], accounts[payer]}
+    if accounts[_CONFIG] not in launchpad.configs and launchpad.creators.isdisjoint(creators):
         return None
     reader = BorshReader(step.instruction.data[DISCRIMINATOR_SIZE:])
     try:
@@ -211,6 +211,6 @@ def _read_claim(step: ProgramStep, layout: _ClaimLayout) -> ClaimedPoolFees:
 
 
 def _read_claim_event(event: bytes) -> tuple[str, int, int]:
-    """Return the pool, and the amounts of its base and quote mints. Raises BorshError."""
+    """Return the pool, its base mint amount and its quote mint amount. Raises BorshError."""
     reader = BorshReader(event[DISCRIMINATOR_SIZE:])
     return reader.read_key(), reader.read_integer(8), reader.read_integer(8)

@@ -1,6 +1,6 @@
-"""Unclaimed and claimed trading fees of pools of Meteora's Dynamic Bonding Curve.
+"""Unclaimed and claimed trading fees in the pools of Meteora's Dynamic Bonding Curve.
 
-Source of the layouts: https://github.com/MeteoraAg/dynamic-bonding-curve (state/virtual_pool.rs, state/config.rs).
+Source for the layouts: https://github.com/MeteoraAg/dynamic-bonding-curve (state/virtual_pool.rs, state/config.rs).
 """
 
 from collections.abc import Callable, Sequence
@@ -21,23 +21,23 @@ from tokens.chains.token_fees import Currency, FeeShare, TokenFees
 
 Found = TypeVar("Found")
 
-# Bytes before the keys of a pool: the discriminator, and the state of the volatility tracker.
+# Bytes before a pool's keys: the discriminator, and the volatility tracker's state.
 _POOL_BEFORE_KEYS = 8 + 64
-# Bytes between the price and the totals of trading fees: the activation time, eight flags, and the totals of the
-# protocol's own fees.
+# Bytes between the price and the trading fee totals: the activation time, eight flags, and totals for the protocol's
+# own fees.
 _POOL_BEFORE_SUMS = 8 + 8 + 16
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PoolTotals:
-    """What a pool's account has of all its transactions."""
+    """Totals over all transactions in a pool, from its account."""
 
     config: str
-    # The fees that were earned and are no longer in the pool, of base mint and quote mint, in smallest units.
+    # Fees that were earned and are no longer in the pool: base mint and quote mint, in smallest units.
     claimed: tuple[int, int]
     # After the last swap, as in `Swap`; None before the first one.
     sqrt_price: int | None
-    # Unix seconds of the swap that completed the curve; None on a curve.
+    # Unix seconds at which a swap completed the curve; None before.
     completed_at: int | None
 
 
@@ -48,7 +48,7 @@ class _PoolState:
     base_mint: str
     # Base and quote.
     partner_fees: tuple[int, int]
-    # Square root of the quote's smallest units for one of the base mint, times 2^64.
+    # Square root of the quote for the base mint, both in smallest units, times 2^64.
     sqrt_price: int
     creator_fees: tuple[int, int]
     # The total that both have ever earned.
@@ -67,7 +67,7 @@ def read_pool_fees(rpc: RpcClient, chain: ChainInfo, pool: str) -> TokenFees:
     """Return unclaimed fees as `SolanaChain.read_pool_fees` does."""
     programs = chain.addresses("launch_program")
     slot, state = _read_one(rpc, pool, lambda account: _read_pool(account, programs))
-    # The fields of a config and a mint that are used here are immutable.
+    # The config and mint fields that are used here are immutable.
     _, config = _read_one(rpc, state.config, lambda account: _read_config(account, programs))
     owed = {state.creator: state.creator_fees}
     # A launchpad may launch tokens of its own.
@@ -90,17 +90,17 @@ def read_pool_totals(rpc: RpcClient, chain: ChainInfo, pools: Sequence[str]) -> 
     programs = chain.addresses("launch_program")
 
     def read(accounts: list[Any]) -> dict[str, PoolTotals]:
-        found = {}
+        totals = {}
         for pool, account in zip(pools, accounts, strict=True):
             with suppress(FeesUnavailableError):
-                found[pool] = _totals(_read_pool(account, programs))
-        return found
+                totals[pool] = _totals(_read_pool(account, programs))
+        return totals
 
     return read_accounts(rpc, pools, read=read) if pools else {}
 
 
 def _totals(state: _PoolState) -> PoolTotals:
-    """Return the totals of a pool. Raises MalformedResponseError for a completion at a time that no block has."""
+    """Return a pool's totals. Raises MalformedResponseError for a completion at a time that no block has."""
     base, quote = (
         earned - partner - creator
         for earned, partner, creator in zip(state.trading_fees, state.partner_fees, state.creator_fees, strict=True)
@@ -133,13 +133,13 @@ def _currency(mint: str, mint_info: MintInfo) -> Currency:
 
 
 def _read_one(rpc: RpcClient, address: str, read: Callable[[Any], Found]) -> tuple[int, Found]:
-    """Fetch an account and return the slot of the read, and `read(account)`. Raises NodeUnavailableError."""
+    """Fetch an account; return the slot at which the node read it, and `read(account)`. Raises NodeUnavailableError."""
 
     def read_whole(accounts: list[Any]) -> Any:
         read_account(accounts[0])
         return accounts[0]
 
-    # An account of another kind is no fault of the node, so it is rejected only after the call.
+    # Another kind of account is not the node's fault, so it is rejected only after the call.
     slot, account = read_accounts_at(rpc, [address], read=read_whole)
     return slot, read(account)
 
@@ -148,7 +148,7 @@ def _read_pool(account: Any, programs: tuple[str, ...]) -> _PoolState:
     reader = account_reader(account, programs, sizes=POOLS, kind="pool")
     reader.read_bytes(_POOL_BEFORE_KEYS)
     config, creator, base_mint = reader.read_key(), reader.read_key(), reader.read_key()
-    # Two vaults; the reserves and the protocol's fees, of both mints.
+    # Two vaults; the reserves and the protocol's fees, for both mints.
     reader.read_bytes(2 * 32 + 4 * 8)
     partner_fees = reader.read_integer(8), reader.read_integer(8)
     sqrt_price = reader.read_integer(16)

@@ -2,7 +2,7 @@
 
 The program emits each swap twice, in an older and a newer layout, before version 0.1.6 only in the older, and for mints
 with a transfer hook only in the newer one. Version 0.2.2 has a third layout, with the fees that mints keep. All events
-of an instruction must agree.
+for an instruction must agree.
 
 Source: https://github.com/MeteoraAg/dynamic-bonding-curve (event.rs, state/virtual_pool.rs, params/swap.rs and
 instructions/swap; scripts/idl for older versions).
@@ -19,30 +19,30 @@ from tokens.chains.solana.program_steps import DISCRIMINATOR_SIZE, ProgramStep, 
 from tokens.chains.solana.transaction_forms import SolanaTransaction
 
 _SWAPS = {discriminator("global", name) for name in ("swap", "swap2", "swap2_with_transfer_hook")}
-# Account indexes, the same in all of them.
+# Account indexes, the same in all swap instructions.
 _CONFIG, _POOL, _PAYER = 1, 2, 9
 # Trade directions: from the base mint to the quote, and back.
 _SELL, _BUY = 0, 1
-# The program's prices have 64 binary digits behind the point, and those of `Swap` have 96.
+# The program's prices have 64 binary digits behind the point, and prices in `Swap` have 96.
 _MORE_DIGITS = 32
 
 
 class _SwapEvent(NamedTuple):
-    """What all layouts of a swap's event have, in smallest units."""
+    """Values that a swap event has in all layouts, in smallest units."""
 
     pool: str
     config: str
     direction: int
-    # What the pool received, with its fees, and what it paid, without them. A mint may keep fees of both.
+    # The pool received `amount_in` with its fees, and paid `amount_out` without them. A mint may keep fees from both.
     amount_in: int
     amount_out: int
     sqrt_price: int
 
 
 def decode_swaps(chain: ChainInfo, transaction: SolanaTransaction) -> list[Swap]:
-    """Return the swaps of a transaction by the programs of the registry, in pools of any launchpad.
+    """Return a transaction's swaps through the registry's programs, in any launchpad's pools.
 
-    Their `log_index` is that of the instruction in its transaction. Raises LogDecodingError.
+    Their `log_index` is the instruction's index in its transaction. Raises LogDecodingError.
     """
     if transaction.failed:
         return []
@@ -91,7 +91,7 @@ def _make_swap(step: ProgramStep, transaction: SolanaTransaction) -> Swap:
 
 
 def _read_events(step: ProgramStep) -> Iterator[_SwapEvent]:
-    """Return the step's events of a swap. Raises BorshError."""
+    """Yield the step's swap events. Raises BorshError."""
     for event in step.events:
         read = _EVENTS.get(event[:DISCRIMINATOR_SIZE])
         if read:
@@ -128,7 +128,7 @@ def _read_newer(reader: BorshReader) -> _SwapEvent:
     pool, config, direction = reader.read_key(), reader.read_key(), reader.read_integer(1)
     reader.read_bytes(1 + 2 * 8 + 1)
     amount_in = reader.read_integer(8)
-    # The amount without the fees on it, and what the curve did not take of the payer's offer.
+    # The amount without the fees on it, and the rest of the payer's offer that the curve did not take.
     reader.read_bytes(2 * 8)
     amount_out, sqrt_price = reader.read_integer(8), reader.read_integer(16)
     reader.read_bytes(3 * 8 + 3 * 8)

@@ -1,4 +1,4 @@
-"""Reader for Borsh, the encoding of Solana's programs: little-endian integers, length-prefixed strings. Pure.
+"""Reader for Borsh, the encoding in Solana's programs: little-endian integers, length-prefixed strings. Pure.
 
 Programs extend their events and accounts at the end, so bytes behind the known fields are ignored, as by the programs.
 
@@ -13,22 +13,22 @@ class BorshError(ValueError):
 
 
 class BorshReader:
-    """A sequential reader of values from bytes. Every method raises BorshError if the bytes have no such value."""
+    """A sequential reader for values in bytes. Every method raises BorshError if the bytes have no such value."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-        self._at = 0
+        self._offset = 0
 
     def read_bytes(self, count: int) -> bytes:
         """Return the next `count` bytes."""
-        chunk = self._data[self._at : self._at + count]
+        chunk = self._data[self._offset : self._offset + count]
         if len(chunk) != count:
-            raise BorshError(f"{count} bytes at {self._at} go beyond the end at {len(self._data)}")
-        self._at += count
+            raise BorshError(f"{count} bytes at {self._offset} go beyond the end at {len(self._data)}")
+        self._offset += count
         return chunk
 
     def read_integer(self, size: int) -> int:
-        """Return an unsigned integer of `size` bytes."""
+        """Return an unsigned integer from `size` bytes."""
         return int.from_bytes(self.read_bytes(size), "little")
 
     def read_key(self) -> str:

@@ -1,4 +1,4 @@
-"""Terms of bonding curves, in the config accounts of Meteora's Dynamic Bonding Curve. An account never changes.
+"""Bonding curve terms, from config accounts of Meteora's Dynamic Bonding Curve. An account never changes.
 
 Source: https://github.com/MeteoraAg/dynamic-bonding-curve (state/config.rs, curve.rs and
 params/liquidity_distribution.rs).
@@ -18,9 +18,9 @@ from tokens.chains.solana.program_accounts import CONFIGS, account_reader
 
 logger = logging.getLogger(__name__)
 
-# Bytes before the quote threshold: discriminator; three accounts; fees; vesting; flags; the base amount of the curve.
+# Bytes before the quote threshold: discriminator; three accounts; fees; vesting; flags; the curve's base amount.
 _BEFORE_THRESHOLD = 8 + 3 * 32 + 80 + 2 * 16 + 40 + 8
-# Bytes between the migration price and the start: locked vesting, supplies, and terms of the next pool.
+# Bytes between the migration price and the start: locked vesting, supplies, and terms for the next pool.
 _BEFORE_START = 48 + 2 * 8 + 8 + 8 + 16
 _SEGMENTS = 20
 # Prices have 64 binary digits behind the point, and so has liquidity.
@@ -28,7 +28,7 @@ _DIGITS = 128
 
 
 class CurveSegment(NamedTuple):
-    """A range of prices up to `sqrt_price` with constant liquidity; it begins where the segment before ends."""
+    """A price range up to `sqrt_price` with constant liquidity; it begins where the segment before ends."""
 
     sqrt_price: int
     liquidity: int
@@ -36,7 +36,7 @@ class CurveSegment(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CurveConfig:
-    """Terms of a curve. Prices are square roots in smallest units of the quote for one of the token, times 2^64."""
+    """A curve's terms. Prices are square roots of quote per token, both in smallest units, times 2^64."""
 
     start_sqrt_price: int
     migration_sqrt_price: int
@@ -45,9 +45,9 @@ class CurveConfig:
     segments: tuple[CurveSegment, ...]
 
     def reserve_at(self, sqrt_price: int) -> int:
-        """Return the quote reserve of a pool at this price, in smallest units, rounded down.
+        """Return a pool's quote reserve at this price, in smallest units, rounded down.
 
-        As get_delta_amount_quote_unsigned of curve.rs. A pool's account may have a few units more, because the program
+        As get_delta_amount_quote_unsigned in curve.rs. A pool's account may have a few units more, because the program
         rounds each swap in the pool's favour.
         """
         reserve, lower = 0, self.start_sqrt_price
@@ -62,20 +62,20 @@ def read_curve_configs(rpc: RpcClient, chain: ChainInfo, configs: Sequence[str])
     programs = chain.addresses("launch_program")
 
     def read(accounts: list[Any]) -> dict[str, CurveConfig]:
-        found = {}
+        terms = {}
         for config, account in zip(configs, accounts, strict=True):
             with suppress(ProgramAccountError):
-                found[config] = parse_curve_config(account, programs)
-        return found
+                terms[config] = parse_curve_config(account, programs)
+        return terms
 
     by_node = read_accounts_by_node(rpc, configs, read=read)
-    valid = [found for found in by_node if found is not None]
+    valid = [terms for terms in by_node if terms is not None]
     required = 2 if len(by_node) > 1 else 1
     if len(valid) < required:
         raise NodeUnavailableError(f"chain {chain.chain_id}: configs are read from {len(valid)} of {required} nodes")
     agreed = {}
     for config in configs:
-        versions = [found[config] for found in valid if config in found]
+        versions = [terms[config] for terms in valid if config in terms]
         if len(versions) >= required and len(set(versions)) == 1:
             agreed[config] = versions[0]
         else:
@@ -84,7 +84,7 @@ def read_curve_configs(rpc: RpcClient, chain: ChainInfo, configs: Sequence[str])
 
 
 def parse_curve_config(account: Any, programs: Sequence[str]) -> CurveConfig:
-    """Parse a config account of `getMultipleAccounts` in base64.
+    """Parse a config account from `getMultipleAccounts` in base64.
 
     The program computes the migration price from the threshold and the segments, so that wrong bytes contradict
     themselves. Raises ProgramAccountError, MalformedResponseError.
@@ -105,7 +105,7 @@ def parse_curve_config(account: Any, programs: Sequence[str]) -> CurveConfig:
         segments=tuple(point for point in points if point.sqrt_price and point.liquidity),
     )
     prices = [start, *(segment.sqrt_price for segment in config.segments)]
-    # The program rounds each segment up, and the price down by less than a unit of the reserve.
+    # The program rounds each segment up, and the price down by less than a reserve unit.
     missing = threshold - config.reserve_at(migration)
     if not threshold or prices != sorted(set(prices)) or not 0 <= missing <= len(config.segments) + 1:
         raise ProgramAccountError("the config's threshold, migration price and curve contradict each other")

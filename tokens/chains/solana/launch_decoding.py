@@ -1,4 +1,4 @@
-"""Launches and fee claims of a transaction, decoded from its instructions and the accounts of its mints. Pure."""
+"""A transaction's launches and fee claims, decoded from its instructions and its mints' accounts. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from tokens.chains.types import Launch, Pool, PoolClaim, TransactionFacts
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DecodedLaunch:
-    """A pool of the launchpad, with the program that created it."""
+    """A launchpad's pool, with the program that created it."""
 
     program: Contract
     pool: bonding_curve.CreatedPool
@@ -22,7 +22,7 @@ class DecodedLaunch:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DecodedTransaction:
-    """A transaction with its launches and claims, at least one of either; in instruction order."""
+    """A transaction with its launches and claims in instruction order; either may be empty, but not both."""
 
     transaction: SolanaTransaction
     launches: tuple[DecodedLaunch, ...]
@@ -31,14 +31,14 @@ class DecodedTransaction:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MintInfo:
-    """The current state of a mint; None if its account, or its description, no longer exists."""
+    """A mint's current state and description; None if its account, or its description, no longer exists."""
 
     state: MintState | None
     description: MintDescription | None
 
 
 def decode_launches(chain: ChainInfo, transaction: SolanaTransaction) -> DecodedTransaction:
-    """Decode the launches and claims of a transaction, by the programs of the registry.
+    """Decode a transaction's launches and claims through the registry's programs.
 
     A launch counts if the registry lists its config (`launch_config`), or its creator or payer (`launch_creator`).
     Raises LaunchNotFoundError, LogDecodingError.
@@ -52,8 +52,8 @@ def decode_launches(chain: ChainInfo, transaction: SolanaTransaction) -> Decoded
     launches, claims = [], []
     for contract in chain.contracts.values():
         if contract.role == "launch_program":
-            made = bonding_curve.read_pools(transaction.instructions, program=contract.address, launchpad=launchpad)
-            launches += [DecodedLaunch(program=contract, pool=pool) for pool in made]
+            pools = bonding_curve.read_pools(transaction.instructions, program=contract.address, launchpad=launchpad)
+            launches += [DecodedLaunch(program=contract, pool=pool) for pool in pools]
             paid = bonding_curve.read_claims(transaction.instructions, program=contract.address)
             claims += [_claim(contract, fees) for fees in paid]
     if not launches and not claims:
@@ -68,7 +68,7 @@ def decode_launches(chain: ChainInfo, transaction: SolanaTransaction) -> Decoded
 
 
 def build_facts(chain: ChainInfo, decoded: DecodedTransaction, *, mints: Mapping[str, MintInfo]) -> TransactionFacts:
-    """Build the facts of a transaction from its launches and claims, and the mints of its launches and quotes.
+    """Build a transaction's facts from its launches and claims, and from the launched mints and quote mints.
 
     Raises LogDecodingError.
     """
@@ -78,7 +78,7 @@ def build_facts(chain: ChainInfo, decoded: DecodedTransaction, *, mints: Mapping
         block_number=transaction.slot,
         block_hash="",
         block_time=transaction.block_time or 0,
-        launches=tuple(_launch(chain, transaction, made, mints=mints) for made in decoded.launches),
+        launches=tuple(_launch(chain, transaction, launch, mints=mints) for launch in decoded.launches),
         event_logs=(),
         pool_claims=decoded.claims,
         final=True,
@@ -97,9 +97,9 @@ def _claim(contract: Contract, fees: bonding_curve.ClaimedPoolFees) -> PoolClaim
 
 
 def _launch(
-    chain: ChainInfo, transaction: SolanaTransaction, made: DecodedLaunch, *, mints: Mapping[str, MintInfo]
+    chain: ChainInfo, transaction: SolanaTransaction, launch: DecodedLaunch, *, mints: Mapping[str, MintInfo]
 ) -> Launch:
-    pool, generation = made.pool, made.program.generation
+    pool, generation = launch.pool, launch.program.generation
     info = mints[pool.base_mint]
     description = info.description or _described(pool)
     # The mint may be closed by now; the transaction that created it still has its decimals and supply.
@@ -115,7 +115,7 @@ def _launch(
         block_number=transaction.slot,
         block_hash="",
         block_time=transaction.block_time or 0,
-        factory=made.program.address,
+        factory=launch.program.address,
         name=description.name,
         symbol=description.symbol,
         supply=state.supply,

@@ -1,7 +1,7 @@
-"""Accounts of Meteora's Dynamic Bonding Curve: their kinds and the sizes of their known fields. Pure.
+"""Accounts of Meteora's Dynamic Bonding Curve: account kinds, and their known fields' size. Pure.
 
-The fields follow the eight-byte discriminator without gaps, in the sequence of state/virtual_pool.rs and
-state/config.rs of https://github.com/MeteoraAg/dynamic-bonding-curve.
+The fields follow the eight-byte discriminator without gaps, in the same sequence as in state/virtual_pool.rs and
+state/config.rs in https://github.com/MeteoraAg/dynamic-bonding-curve.
 """
 
 import hashlib
@@ -18,16 +18,16 @@ def _account_discriminator(name: str) -> bytes:
     return hashlib.sha256(f"account:{name}".encode()).digest()[:DISCRIMINATOR_SIZE]
 
 
-# Discriminator -> the size of the known fields in bytes; the account may be longer. Those of mints with a transfer hook
+# Discriminator -> the known fields' size in bytes; the account may be longer. Accounts for mints with a transfer hook
 # start alike; their config names the hook.
 POOLS = {_account_discriminator("VirtualPool"): 424, _account_discriminator("TransferHookPool"): 424}
 CONFIGS = {_account_discriminator("PoolConfig"): 1_048, _account_discriminator("ConfigWithTransferHook"): 1_128}
 
 
 def account_reader(account: Any, programs: Collection[str], *, sizes: Mapping[bytes, int], kind: str) -> BorshReader:
-    """Return a reader for the bytes of an account of this kind, discriminator included.
+    """Check an account's kind and return a reader for its bytes, discriminator included.
 
-    Raises ProgramAccountError, and MalformedResponseError for what is no account.
+    Raises ProgramAccountError, and MalformedResponseError for a value that is no account.
     """
     owner, data = read_account(account)
     if owner is None:

@@ -1,8 +1,7 @@
-"""Instructions of an Anchor program in a transaction, each with the events that it emitted. Pure.
+"""An Anchor program's instructions in a transaction, each with the events that it emitted. Pure.
 
-Instructions and events are named by the first eight bytes of a hash of their name. The program emits an event by
-calling itself under an authority that only it can sign for, which distinguishes it from an event that another program
-made up.
+The first eight bytes of a name's hash identify an instruction or event. The program emits an event by calling itself
+under an authority that only it can sign for, which distinguishes the event from one that another program made up.
 """
 
 import hashlib
@@ -16,7 +15,7 @@ from solders.pubkey import Pubkey
 
 from tokens.chains.solana.transaction_forms import Instruction
 
-# Anchor's discriminator of an instruction by which a program calls itself to emit an event.
+# Anchor's discriminator for an instruction with which a program calls itself to emit an event.
 _EVENT_DISCRIMINATOR = bytes.fromhex("e445a52e51cb9a1d")
 DISCRIMINATOR_SIZE = 8
 
@@ -27,12 +26,12 @@ class ProgramStep:
 
     instruction: Instruction
     discriminator: bytes
-    # Without the discriminator of self-calls: each begins with the discriminator of its own name.
+    # Without the discriminator for self-calls: each begins with its own name's discriminator.
     events: tuple[bytes, ...]
 
 
 def discriminator(kind: Literal["global", "event"], name: str) -> bytes:
-    """Return the first bytes of an instruction (`global`) or an event of this name."""
+    """Return the first bytes in an instruction (`global`) or an event with this name."""
     return hashlib.sha256(f"{kind}:{name}".encode()).digest()[:DISCRIMINATOR_SIZE]
 
 

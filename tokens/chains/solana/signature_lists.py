@@ -1,4 +1,4 @@
-"""The newest finalised slot of Solana, and lists of the transactions that name an account.
+"""Solana's newest finalised slot, and lists of the transactions that name an account.
 
 Schema: https://solana.com/docs/rpc/http/getsignaturesforaddress
 """
@@ -16,7 +16,7 @@ from tokens.chains.solana.transaction_reading import FINALIZED
 
 logger = logging.getLogger(__name__)
 
-# The page size limit of nodes.
+# The nodes' page size limit.
 MAX_LISTED = 1_000
 
 
@@ -82,7 +82,7 @@ def _read_answer(results: list[Any], *, before: str | None) -> list[SignatureInf
 
 
 def _read_list(result: Any, *, before: str | None) -> list[SignatureInfo]:
-    """Parse a list of signatures. Raises Retryable if it is invalid: a partial list would be an unnoticed gap."""
+    """Parse a signature list. Raises RetryableError if it is invalid: a partial list would be an unnoticed gap."""
     entries = parse_list(result, of="a listing")
     try:
         listed = [_read_entry(parse_object(entry, of="a transaction")) for entry in entries]

@@ -1,4 +1,4 @@
-"""Places of transactions in their slots, which order the swaps of a slot."""
+"""Places that transactions have in their slots. They order a slot's swaps."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
@@ -22,17 +22,17 @@ _BLOCK_OPTIONS = {
     "rewards": False,
     "maxSupportedTransactionVersion": 0,
 }
-# A slot's signatures take some 200 kB, at most 2 MiB of a response.
+# A slot's signatures take some 200 kB in a response, at most 2 MiB.
 _SLOTS_AT_ONCE = 8
 
 
 def place_swaps(rpc: RpcClient, swaps: Sequence[Swap], known: Mapping[str, int | None]) -> list[Swap]:
-    """Return swaps with a `log_index` that is unique in the slot, instead of the index of the instruction.
+    """Return swaps with a `log_index` that is unique in the slot, instead of the instruction's index.
 
-    `known` are the places that nodes returned with transactions; the others cost a call for each slot, as nodes before
-    Agave 4.0 do. Raises LogDecodingError, NodeUnavailableError.
+    `known` has signature -> place, None if the node did not return it, as nodes before Agave 4.0. Missing places cost
+    a call for each slot. Raises LogDecodingError, NodeUnavailableError.
     """
-    places = {signature: place for signature, place in known.items() if place is not None}
+    places = {signature: number for signature, number in known.items() if number is not None}
     unknown: dict[int, set[str]] = {}
     for swap in swaps:
         if swap.tx_hash not in places:
@@ -42,7 +42,7 @@ def place_swaps(rpc: RpcClient, swaps: Sequence[Swap], known: Mapping[str, int |
 
 
 def transaction_place(log_index: int) -> int:
-    """Return the place of a transaction in its slot, from the `log_index` of one of its swaps."""
+    """Return a transaction's place in its slot, from the `log_index` of one of its swaps."""
     return log_index >> _INSTRUCTION_BITS
 
 
@@ -53,37 +53,37 @@ def _log_index(place: int, instruction: int) -> int:
 
 
 def _fetch_places(rpc: RpcClient, wanted: Mapping[int, Collection[str]]) -> dict[str, int]:
-    """Fetch the signatures of slots, fewer at once where responses are too large; return the places of the wanted ones.
+    """Return signature -> place for the wanted signatures, which are keyed by slot.
 
-    Raises NodeUnavailableError.
+    Fetches fewer slots at once if responses are too large. Raises NodeUnavailableError.
     """
-    found: dict[str, int] = {}
+    places: dict[str, int] = {}
     slots, size = sorted(wanted), min(_SLOTS_AT_ONCE, rpc.batch_size)
     while slots:
-        part = {slot: wanted[slot] for slot in slots[:size]}
-        calls = [("getBlock", (slot, _BLOCK_OPTIONS)) for slot in part]
+        batch = {slot: wanted[slot] for slot in slots[:size]}
+        calls = [("getBlock", (slot, _BLOCK_OPTIONS)) for slot in batch]
         try:
-            found |= rpc.query(calls, parse=_reader(part), policy=QueryPolicy(splittable=len(part) > 1))
+            places |= rpc.query(calls, parse=_reader(batch), policy=QueryPolicy(splittable=len(batch) > 1))
         except RequestTooLargeError:
-            if len(part) == 1:
+            if len(batch) == 1:
                 raise
-            size = len(part) // 2
+            size = len(batch) // 2
             continue
         del slots[:size]
-    return found
+    return places
 
 
 def _reader(wanted: Mapping[int, Collection[str]]) -> Callable[[list[Any]], dict[str, int]]:
     def parse(results: list[Any]) -> dict[str, int]:
         require_method_offered(results)
         require_results(results)
-        found = {}
+        places = {}
         for (slot, signatures), result in zip(wanted.items(), results, strict=True):
             block = parse_list(parse_object(result, of="a block").get("signatures"), of="the signatures of a block")
             for signature in signatures:
                 if block.count(signature) != 1:
                     raise RetryableError(f"the block of slot {slot} lacks a transaction of that slot")
-                found[signature] = block.index(signature)
-        return found
+                places[signature] = block.index(signature)
+        return places
 
     return parse

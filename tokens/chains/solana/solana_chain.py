@@ -1,4 +1,4 @@
-"""Solana: launches and swaps of Meteora's Dynamic Bonding Curve by signature, and signatures of followed accounts."""
+"""Solana: launches and swaps in Meteora's Dynamic Bonding Curve by signature, and followed accounts' signatures."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -30,10 +30,10 @@ from tokens.chains.types import BlockHeader, TransactionFacts
 
 __all__ = ["MAX_RESPONSE_BYTES", "MAX_LISTED", "SignatureInfo", "SolanaChain", "network_identity"]
 
-# Maximum size of a node's response. One transaction takes at most 3 MiB in both encodings: 64 instructions, each of
+# Maximum bytes in a node's response. One transaction takes at most 3 MiB in both encodings: 64 instructions, each with
 # 10 KiB and 255 accounts.
 MAX_RESPONSE_BYTES = 16 * 1024 * 1024
-# Above the number of transactions that fit into any batch.
+# More transactions than fit into any batch.
 _MAX_BATCH = 1_000
 
 
@@ -44,15 +44,15 @@ def network_identity(info: ChainInfo) -> ChainIdentity:
 
 @dataclass(frozen=True, kw_only=True)
 class SolanaChain:
-    """Client of Solana; every read is finalised."""
+    """Solana client; every read is finalised."""
 
     info: ChainInfo
     rpc: RpcClient
-    # The number of transactions per batch.
+    # Transactions per batch.
     range_size: RangeSize = field(default_factory=lambda: RangeSize(_MAX_BATCH, longest=_MAX_BATCH))
 
     def read_transaction(self, signature: str) -> TransactionFacts:
-        """Fetch and decode the launches and claims of one transaction.
+        """Fetch and decode one transaction's launches and claims.
 
         Raises TransactionNotFoundError, LaunchNotFoundError, LogDecodingError, NodeUnavailableError.
         """
@@ -72,7 +72,7 @@ class SolanaChain:
         return self._decode(self._read(list(dict.fromkeys(signatures))))
 
     def read_with_swaps(self, signatures: Sequence[str]) -> tuple[dict[str, TransactionFacts], list[Swap]]:
-        """Return the result of `read_transactions`, and the swaps of the transactions in pools of any launchpad.
+        """Return the `read_transactions` result, and the transactions' swaps in any launchpad's pools.
 
         Raises as `read_transactions`.
         """
@@ -89,12 +89,12 @@ class SolanaChain:
         return facts, place_swaps(self.rpc, swaps, places)
 
     def _decode(self, transactions: Iterable[SolanaTransaction]) -> dict[str, TransactionFacts]:
-        found = {}
+        launches = {}
         for transaction in transactions:
             with suppress(LaunchNotFoundError):
-                found[transaction.signature] = decode_launches(self.info, transaction)
-        mints = fetch_launch_mints(self.rpc, self.info, list(found.values()))
-        return {signature: build_facts(self.info, decoded, mints=mints) for signature, decoded in found.items()}
+                launches[transaction.signature] = decode_launches(self.info, transaction)
+        mints = fetch_launch_mints(self.rpc, self.info, list(launches.values()))
+        return {signature: build_facts(self.info, decoded, mints=mints) for signature, decoded in launches.items()}
 
     def _read(self, signatures: Sequence[str]) -> Iterator[SolanaTransaction]:
         """Fetch the transactions in order, in batches. Raises as `read_transactions`."""
@@ -128,16 +128,16 @@ class SolanaChain:
     def list_signatures_by_node(
         self, account: str, *, before: str | None = None, min_slot: int = 0
     ) -> list[list[SignatureInfo] | None]:
-        """List signatures by each node, in the order of the setting; None for a node without a valid list.
+        """List signatures by each node, in the setting's order; None for a node without a valid list.
 
         Raises nothing.
         """
         return list_signatures_by_node(self.rpc, account, before=before, min_slot=min_slot)
 
     def read_pool_fees(self, pool: str) -> TokenFees:
-        """Return a pool's unclaimed trading fees, of its creator and of its config's fee claimer (the launchpad).
+        """Return a pool's unclaimed trading fees, for its creator and its config's fee claimer (the launchpad).
 
-        A graduated pool keeps the unclaimed fees of its curve and earns no more. Raises NodeUnavailableError,
+        A graduated pool keeps its curve's unclaimed fees and earns no more. Raises NodeUnavailableError,
         FeesUnavailableError.
         """
         return read_pool_fees(self.rpc, self.info, pool)
@@ -150,7 +150,7 @@ class SolanaChain:
         return read_pool_totals(self.rpc, self.info, pools)
 
     def read_curve_configs(self, configs: Sequence[str]) -> dict[str, CurveConfig]:
-        """Return config -> the terms of its curve, for up to 100 configs, on which two nodes agree.
+        """Return config -> its curve's terms, for up to 100 configs, if two nodes agree on them.
 
         With one node in the setting, its response counts. A config without a valid account, or on which nodes differ,
         is omitted. Raises NodeUnavailableError if too few nodes respond.

@@ -1,6 +1,6 @@
-"""Mints of Solana and their descriptions: accounts of the token programs and of Metaplex. Pure.
+"""Solana mints and their descriptions, from token program accounts and Metaplex accounts. Pure.
 
-An account that does not match its address is a fault of the node, because the programs enforce these rules.
+An account that does not match its address is the node's fault, because the programs enforce these rules.
 
 Source: https://github.com/solana-program/token and token-2022 (Mint, extensions as type, length and value), and
 https://github.com/metaplex-foundation/mpl-token-metadata (Metadata).
@@ -25,21 +25,21 @@ SPL_2022_PROGRAM = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"
 METADATA_PROGRAM = "metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s"
 
 _MINT_BYTES = 82
-# Token-2022 pads a mint to the length of a token account. A byte with the account's kind and the extensions follow.
+# Token-2022 pads a mint to a token account's length. A byte with the account's kind and the extensions follow.
 _PADDED_BYTES = 165
 _IS_MINT = 1
 _TOKEN_METADATA = 19
 
 _METADATA_KEY = 4
 
-# Discriminators of the token programs' instructions.
+# Discriminators for the token programs' instructions.
 _INITIALIZE_MINT = (0, 20)
 _MINT_TO = (7, 14)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MintDescription:
-    """Name and symbol of a mint, and the URI of its document."""
+    """A mint's name and symbol, and its document's URI."""
 
     name: str
     symbol: str
@@ -48,11 +48,11 @@ class MintDescription:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MintState:
-    """The state of a mint; `supply` in its smallest units."""
+    """A mint's state; `supply` is in smallest units."""
 
     decimals: int
     supply: int
-    # From the mint's own account; None if it has no description, as with all mints of the older program.
+    # From the mint's own account; None if it has no description, as with all mints in the older program.
     description: MintDescription | None
 
 
@@ -65,7 +65,7 @@ def metadata_address(mint: str) -> str:
 
 
 def read_mint(account: Any, *, mint: str) -> MintState | None:
-    """Parse a mint account of `getMultipleAccounts` in base64; None if the account no longer exists.
+    """Parse a mint account from `getMultipleAccounts` in base64; None if the account no longer exists.
 
     Raises MalformedResponseError.
     """
@@ -85,7 +85,7 @@ def read_mint(account: Any, *, mint: str) -> MintState | None:
 
 
 def read_metadata(account: Any, *, mint: str) -> MintDescription | None:
-    """Parse a Metaplex metadata account of `getMultipleAccounts`; None if it no longer exists.
+    """Parse a Metaplex metadata account from `getMultipleAccounts`; None if it no longer exists.
 
     Raises MalformedResponseError.
     """
@@ -118,7 +118,7 @@ def read_created_mint(instructions: Iterable[Instruction], *, mint: str) -> Mint
 
 
 def read_account(account: Any) -> tuple[str | None, bytes]:
-    """Return owner and data of a base64 account of the RPC; None and no bytes if there is no account.
+    """Return owner and data from an RPC account in base64; None and no bytes if there is no account.
 
     Raises MalformedResponseError.
     """
@@ -145,20 +145,20 @@ def _read_extension(data: bytes, *, mint: str) -> MintDescription | None:
 
 
 def _extensions(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Return type and value of each extension of a Token-2022 mint. Raises ValueError."""
+    """Yield type and value for each extension in a Token-2022 mint. Raises ValueError."""
     if len(data) <= _PADDED_BYTES:
         return
     reader = BorshReader(data[_PADDED_BYTES:])
     if reader.read_integer(1) != _IS_MINT:
         raise MalformedResponseError("the account of a token program is no mint")
-    left = len(data) - _PADDED_BYTES - 1
+    remaining = len(data) - _PADDED_BYTES - 1
     # After the last extension an account is padded with zeros, maybe too few for a type.
-    while left >= 4:
+    while remaining >= 4:
         kind, length = reader.read_integer(2), reader.read_integer(2)
         if kind == 0:
             return
         yield kind, reader.read_bytes(length)
-        left -= 4 + length
+        remaining -= 4 + length
 
 
 def _read_description(reader: BorshReader) -> MintDescription:

@@ -1,4 +1,4 @@
-"""Transactions of Solana, parsed from two encodings of JSON-RPC, which must agree. Pure.
+"""Solana transactions, parsed from two JSON-RPC encodings, which must agree. Pure.
 
 Schemas: https://solana.com/docs/rpc/http/gettransaction and https://solana.com/docs/rpc/json-structures
 """
@@ -19,7 +19,7 @@ Json = Mapping[str, Any]
 class Instruction:
     """An instruction to one program.
 
-    `index` counts all instructions of the transaction from 0, inner ones after the outer one that caused them; `outer`
+    `index` counts all the transaction's instructions from 0, inner ones after the outer one that caused them; `outer`
     counts only the outer ones.
     """
 
@@ -27,7 +27,7 @@ class Instruction:
     outer: int
     program: str
     accounts: tuple[str, ...]
-    # Base58. Decoded on demand: instructions of other programs may contain data that is slow to decode.
+    # Base58. Decoded on demand: other programs' instructions may contain data that is slow to decode.
     text: str
 
     @property
@@ -45,21 +45,21 @@ class SolanaTransaction:
 
     signature: str
     slot: int
-    # Its place among the transactions of the slot, from 0; None if the node does not return it.
+    # Its place among the slot's transactions, from 0; None if the node does not return it.
     place: int | None
     # Unix seconds; None if the node does not have it.
     block_time: int | None
     # A failed transaction has no effects.
     failed: bool
-    # In the order of the message; the first one pays the fee.
+    # In the message's order; the first one pays the fee.
     signers: tuple[str, ...]
     instructions: tuple[Instruction, ...]
 
 
 def parse_transaction(signature: str, *, raw: Any, parsed: Any) -> SolanaTransaction:
-    """Parse the transaction of this signature from the encodings `json` and `jsonParsed`.
+    """Parse the transaction with this signature from the encodings `json` and `jsonParsed`.
 
-    The result comes from `json`: accounts by index, including those of lookup tables, and bytes. `jsonParsed` must
+    The result comes from `json`: accounts by index, including lookup table accounts, and bytes. `jsonParsed` must
     contain the same accounts, and the same instructions as far as it leaves them unparsed.
     Raises MalformedResponseError.
     """
@@ -105,7 +105,7 @@ def _read_raw(form: Json) -> SolanaTransaction:
 
 
 def _account_keys(message: Json, meta: Json) -> tuple[str, ...]:
-    """Return all accounts in the order of instruction indexes: the message's own, then those of its lookup tables."""
+    """Return all accounts in the order of instruction indexes: the message's own, then its lookup tables' accounts."""
     loaded = meta.get("loadedAddresses") or {"writable": [], "readonly": []}
     lookups = message.get("addressTableLookups") or []
     for kind in ("writable", "readonly"):
@@ -115,7 +115,7 @@ def _account_keys(message: Json, meta: Json) -> tuple[str, ...]:
 
 
 def _entries(message: Json, meta: Json) -> Iterator[tuple[int, Json]]:
-    """Return each instruction with the number of its outer one (or its own, if outer), in execution order."""
+    """Yield each instruction after its outer instruction's number (its own, if outer), in execution order."""
     outer = message["instructions"]
     # A node that stores no inner instructions returns null; a transaction without any has an empty list.
     inner = {parse_integer(group["index"]): group["instructions"] for group in meta["innerInstructions"]}
@@ -149,7 +149,7 @@ def _compare(read: SolanaTransaction, raw: Json, parsed: Json) -> None:
 
 
 def _matches(instruction: Instruction, entry: Json) -> bool:
-    """Return whether an entry of `jsonParsed` is this instruction, as far as the node left it unparsed."""
+    """Return whether a `jsonParsed` entry is this instruction, as far as the node left it unparsed."""
     if "parsed" in entry:
         return True
     return tuple(entry["accounts"]) == instruction.accounts and entry["data"] == instruction.text

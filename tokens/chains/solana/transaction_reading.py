@@ -27,24 +27,24 @@ def fetch_transactions(
     """Fetch finalised transactions; return each signature with its transaction, None if its version is unsupported.
 
     Transactions are fetched in batches. These shrink, down to one, if responses are too large or too slow: senders
-    decide on the size of transactions. At most one batch is in memory. Transactions that one node lacks are fetched
-    from the others. Raises TransactionNotFoundError if all nodes lack one, NodeUnavailableError.
+    decide on a transaction's size. At most one batch is in memory. Transactions that one node lacks are fetched from
+    the others. Raises TransactionNotFoundError if all nodes lack one, NodeUnavailableError.
     """
-    max_count, done = max(1, rpc.batch_size // len(_FORMS)), 0
-    while part := signatures[done : done + min(max_count, range_size.blocks)]:
+    max_count, start = max(1, rpc.batch_size // len(_FORMS)), 0
+    while batch := signatures[start : start + min(max_count, range_size.blocks)]:
         try:
-            found = _read_part(rpc, part)
+            fetched = _read_batch(rpc, batch)
         except RequestTooLargeError:
-            if len(part) == 1:
+            if len(batch) == 1:
                 raise
-            range_size.shrink(len(part))
+            range_size.shrink(len(batch))
             continue
-        range_size.record_range(len(part), logs=sum(len(entry.instructions) for entry in found.values() if entry))
-        yield from found.items()
-        done += len(part)
+        range_size.record_range(len(batch), logs=sum(len(entry.instructions) for entry in fetched.values() if entry))
+        yield from fetched.items()
+        start += len(batch)
 
 
-def _read_part(rpc: RpcClient, signatures: Sequence[str]) -> dict[str, SolanaTransaction | None]:
+def _read_batch(rpc: RpcClient, signatures: Sequence[str]) -> dict[str, SolanaTransaction | None]:
     entries = rpc.query(
         _calls(signatures), parse=_reader(signatures), policy=QueryPolicy(splittable=len(signatures) > 1)
     )
@@ -107,7 +107,7 @@ def _read_pair(signature: str, raw: Any, parsed: Any) -> _NodeResult:
 
 
 def _with_time(rpc: RpcClient, transaction: SolanaTransaction) -> SolanaTransaction:
-    """Return the transaction with the time of its block. Raises NodeUnavailableError if no node has it."""
+    """Return the transaction with its block's time. Raises NodeUnavailableError if no node has it."""
     if transaction.block_time is not None:
         return transaction
 
