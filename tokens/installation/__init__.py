@@ -1,1 +1,1 @@
-"""Chains, signers and address formats of this installation, from its settings."""
+"""This installation's chains, signers and address formats, from its settings."""

@@ -1,4 +1,4 @@
-"""Formats of addresses and transactions by chain: hex on EVM chains, base58 on Solana."""
+"""Address and transaction formats by chain: hex on EVM chains, base58 on Solana."""
 
 from django.conf import settings
 
@@ -7,14 +7,14 @@ from tokens.installation.installed_registry import DefaultFor, default_chain, re
 
 
 def infer_chain_id(address: str) -> int:
-    """Return the chain of an address in its stored form: Solana for base58, else the default one."""
+    """Return the chain for an address in its stored form: Solana for base58, else the default one."""
     if is_solana_address(address):
         return registry().solana.chain_id
     return default_chain(DefaultFor.EVM_ADDRESS).chain_id
 
 
 def parse_chain_address(chain_id: object, text: str) -> str:
-    """Parse a token or wallet of the chain to its stored form. Raises ValueError with the rule in words."""
+    """Parse the chain's token or wallet address to its stored form. Raises ValueError with the rule in words."""
     if chain_id != settings.SOLANA_CHAIN_ID:
         return parse_address(text, mint_rule="must be a 20-byte hex address on a chain other than Solana")
     if not is_solana_address(text):
@@ -23,7 +23,7 @@ def parse_chain_address(chain_id: object, text: str) -> str:
 
 
 def parse_chain_transaction(chain_id: object, text: str) -> str:
-    """Parse a transaction hash or signature of the chain to its stored form. Raises ValueError with the rule."""
+    """Parse the chain's transaction hash or signature to its stored form. Raises ValueError with the rule."""
     if chain_id != settings.SOLANA_CHAIN_ID:
         return parse_transaction_hash(text)
     if not is_solana_signature(text):
@@ -32,10 +32,10 @@ def parse_chain_transaction(chain_id: object, text: str) -> str:
 
 
 def evm_address_rule(lacking: str) -> str:
-    """Return the error text for a base58 address where Solana has no `lacking`."""
+    """Return the error text for a base58 address, because Solana has no `lacking`."""
     return f"must be of an EVM chain, since on Solana there is no {lacking}: a 20-byte hex address"
 
 
 def evm_chain_rule(lacking: str) -> str:
-    """Return the error text for Solana's chain id where Solana has no `lacking`."""
+    """Return the error text for Solana's chain id, because Solana has no `lacking`."""
     return f"must be an EVM chain, since on Solana there is no {lacking}"

@@ -1,4 +1,4 @@
-"""Serializer fields and path parameters for addresses, pools and transactions of the installed chains."""
+"""Serializer fields and path parameters for addresses, pools and transactions on the installed chains."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ from tokens.installation.address_formats import evm_address_rule, evm_chain_rule
 
 MAX_CHAIN_ID = 2**63 - 1
 MAX_ADDRESSES = 100
-# Parameters of a path with a token, for the OpenAPI description.
+# Parameters for a path with a token, in the OpenAPI description.
 TOKEN_IN_PATH = [
     OpenApiParameter(
         "chainId",
@@ -50,7 +50,7 @@ def parse_path_address(text: str, *, name: str, allow_mint: bool = False, mint_r
 
 
 def parse_path_address_on(chain_id: int, text: str, *, name: str) -> str:
-    """Parse an address of one chain in the path. Raises ValidationError (400) on `name`."""
+    """Parse one chain's address in the path. Raises ValidationError (400) on `name`."""
     try:
         return parse_chain_address(chain_id, text)
     except ValueError as error:
@@ -58,7 +58,7 @@ def parse_path_address_on(chain_id: int, text: str, *, name: str) -> str:
 
 
 def parse_path_token(chain_id: str, address: str) -> tuple[int, str]:
-    """Parse `chainId` and `address` of a token in the path. Raises ValidationError (400) on the invalid one."""
+    """Parse a token's `chainId` and `address` in the path. Raises ValidationError (400) on the invalid one."""
     try:
         parsed = IdField().to_internal_value(chain_id)
     except serializers.ValidationError as error:
@@ -98,7 +98,7 @@ class AddressListField(ShapedField):
         parts = text.split(",", MAX_ADDRESSES)
         if len(parts) > MAX_ADDRESSES:
             raise ValueError(f"must be 1 to {MAX_ADDRESSES} addresses, separated by commas")
-        return tuple(dict.fromkeys(parse_address(part, allow_mint=True) for part in parts))
+        return tuple(dict.fromkeys(parse_address(address, allow_mint=True) for address in parts))
 
 
 class PoolAddressField(ShapedField):

@@ -1,4 +1,4 @@
-"""The registry's contracts as public responses show them, with launchpad, role and the topics of launches."""
+"""The registry's contracts as public responses show them, with launchpad, role and launch topics."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ FACTORY = "factory"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ListedContract:
-    """A contract of a chain; on Solana an account. What follows from a generation or launchpad is None without one."""
+    """A chain's contract; on Solana an account. Values from a generation or launchpad are None without one."""
 
     name: str
     chain_id: int
     chain: str
-    # Whether this service has a node of the chain, and indexes the contract's launchpad.
+    # Whether this service has a node for the chain, and indexes the contract's launchpad.
     indexed: bool
     address: str
     role: str
@@ -29,19 +29,19 @@ class ListedContract:
     launchpad_title: str | None
     generation: str | None
     version: str | None
-    # The API's `type` of the tokens that the contract's generation or launchpad launches.
+    # The API's `type` for tokens that the contract's generation or launchpad launches.
     type: str | None
-    # Only of factories: topic0 of all launch events, and of the one of a generation.
+    # Only for factories: topic0 for all launch events, and for a generation's single event.
     events: dict[str, str | list[str]]
 
 
 def list_contracts(*, chain_id: int | None = None, role: str | None = None) -> list[ListedContract]:
-    """Return the contracts of one chain or of all, of one role or of all, in the sequence of the registry's files."""
+    """Return the contracts on one chain or on all, in one role or in all, in the sequence of the registry's files."""
     chains = (chain for chain in registry().chains.values() if chain_id in (None, chain.chain_id))
-    return [contract for chain in chains for contract in _of_chain(chain) if role in (None, contract.role)]
+    return [contract for chain in chains for contract in _list_chain(chain) if role in (None, contract.role)]
 
 
-def _of_chain(chain: ChainInfo) -> Iterator[ListedContract]:
+def _list_chain(chain: ChainInfo) -> Iterator[ListedContract]:
     has_node = chain.chain_id in settings.RPC_URLS
     for contract in chain.registered.values():
         generation = contract.generation

@@ -1,4 +1,4 @@
-"""Check of the nodes for `manage.py doctor`: each URL by itself, named by its position in the setting."""
+"""Node check for `manage.py doctor`: each URL by itself, named by its position in the setting."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -24,18 +24,18 @@ _OLD_SECONDS, _AHEAD_SECONDS = 300, 30
 
 @dataclass(frozen=True, kw_only=True)
 class _NodeState:
-    """Responses of one node; `error` is empty if it is usable."""
+    """One node's responses; `error` is empty if the node is usable."""
 
     error: str = ""
     head: int = 0
     # Seconds since its newest block; None on Solana, where slots have no time here.
     age: float | None = None
-    # Why it rejects the range of logs with which the follower begins.
+    # Why it rejects the log range with which the follower begins.
     range_error: str = ""
 
 
 def nodes(now: datetime) -> Iterator[Finding]:
-    """Yield chain, head, lag and range of logs of each node."""
+    """Yield a finding for each node about its chain, head, lag and log range."""
     if not settings.RPC_URLS:
         yield Finding(
             level=Level.WARNING,
@@ -43,21 +43,21 @@ def nodes(now: datetime) -> Iterator[Finding]:
             action="Set RPC_URLS_<chainId>.",
             guide="requirements",
         )
-    found: dict[int, list[LaunchChain]] = {}
+    node_chains: dict[int, list[LaunchChain]] = {}
     for chain_id in sorted(settings.RPC_URLS):
         try:
-            found[chain_id] = single_node_chains(chain_id)
+            node_chains[chain_id] = single_node_chains(chain_id)
         except UnsupportedChainError as error:
             yield Finding(level=Level.ERROR, found=f"{error}.", action="See docs/chains.md.", guide="requirements")
     # All at once: several may hang.
-    chains = [chain for each in found.values() for chain in each]
+    chains = [chain for each in node_chains.values() for chain in each]
     with ThreadPoolExecutor(max(len(chains), 1)) as threads:
         states = threads.map(_read_node, chains)
-    for chain_id, each in found.items():
-        yield from _of_chain(chain_name(chain_id), list(islice(states, len(each))))
+    for chain_id, each in node_chains.items():
+        yield from _chain_findings(chain_name(chain_id), list(islice(states, len(each))))
 
 
-def _of_chain(name: str, states: Sequence[_NodeState]) -> Iterator[Finding]:
+def _chain_findings(name: str, states: Sequence[_NodeState]) -> Iterator[Finding]:
     highest = max(state.head for state in states)
     for number, state in enumerate(states, 1):
         yield _finding(f"{name}, node {number}", state, highest)
@@ -84,7 +84,7 @@ def _read_node(chain: LaunchChain) -> _NodeState:
 
 
 def _probe_range(chain: Chain, head: int) -> str:
-    """Return why the node rejects logs of FOLLOW_RANGE_BLOCKS blocks; empty if it returns them."""
+    """Return why the node rejects logs from FOLLOW_RANGE_BLOCKS blocks; empty if it returns them."""
     first = max(head - settings.FOLLOW_RANGE_BLOCKS + 1, 0)
     query = {"fromBlock": hex(first), "toBlock": hex(head), "address": sorted(chain.info.emitters)}
     (result,) = chain.rpc.query([("eth_getLogs", (query,))], parse=list)

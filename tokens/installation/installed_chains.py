@@ -1,4 +1,4 @@
-"""Chains of this installation, with the nodes of the settings."""
+"""This installation's chains, with the nodes in its settings."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -16,7 +16,7 @@ from tokens.chains.rpc.client import RpcClient
 from tokens.chains.solana.solana_chain import MAX_RESPONSE_BYTES, SolanaChain, network_identity
 from tokens.installation.installed_registry import registry
 
-# A chain of any kind.
+# Any kind of chain.
 LaunchChain = Chain | SolanaChain
 
 
@@ -59,7 +59,7 @@ def installed_chain_second_node_first(chain_id: int) -> Chain:
 
 
 def single_node_chains(chain_id: int) -> list[LaunchChain]:
-    """Return the chain with each of its nodes by itself, which is queried once. Raises UnsupportedChainError."""
+    """Return the chain once for each node by itself, which is queried once. Raises UnsupportedChainError."""
     chain = installed_launch_chain(chain_id)
     return [replace(chain, rpc=node) for node in chain.rpc.single_nodes()]
 

@@ -1,4 +1,4 @@
-"""Launchpads of this installation: their names and titles, their contracts by chain, and whether they are indexed."""
+"""This installation's launchpads: names and titles, contracts by chain, and whether they are indexed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from tokens.chains.registry.chains import ChainInfo, Registry
 from tokens.chains.registry.launchpads import Launchpad
 from tokens.installation.installed_registry import registry
 
-# The most names of a filter.
+# The most names in a filter.
 MAX_LAUNCHPADS = 20
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChainLaunchpad:
-    """A launchpad on a chain that has contracts of it."""
+    """A launchpad on a chain where it has contracts."""
 
     launchpad: Launchpad
     chain: ChainInfo
@@ -27,7 +27,7 @@ class ChainLaunchpad:
 
 
 def launchpad_of(generation: str) -> Launchpad:
-    """Return the launchpad of tokens by their stored generation; its name is its title if the registry has none."""
+    """Return the launchpad by its tokens' stored generation; its name is its title if the registry has none."""
     return registry().launchpad_of(generation)
 
 
@@ -40,40 +40,40 @@ def is_declared(generation: str) -> bool:
 
 
 def read_generations(chain: ChainInfo) -> frozenset[str]:
-    """Return the stored generations of tokens whose events and curves are read: compiled, or declared and indexed.
+    """Return the stored generations whose tokens' events and curves are read: compiled, or declared and indexed.
 
-    Rows of other tokens are of a launchpad that is switched off, or that the registry no longer has.
+    Other tokens' rows belong to a launchpad that is switched off, or that the registry no longer has.
     """
     return frozenset(registry().generations).union(pad.name for pad in chain.launchpads)
 
 
 def parse_launchpads(text: str) -> tuple[str, ...]:
-    """Return the names of launchpads between commas, each once and sorted. Raises ValueError for an unknown one."""
-    known, names = registry().launchpads, text.split(",", MAX_LAUNCHPADS)
-    if len(names) > MAX_LAUNCHPADS or not known.keys() >= set(names):
+    """Return the launchpad names between commas, each once and sorted. Raises ValueError for an unknown one."""
+    launchpads, names = registry().launchpads, text.split(",", MAX_LAUNCHPADS)
+    if len(names) > MAX_LAUNCHPADS or not launchpads.keys() >= set(names):
         rule = f"must be 1 to {MAX_LAUNCHPADS} launchpads of this service, separated by commas"
-        raise ValueError(f"{rule}: {', '.join(sorted(known))}")
+        raise ValueError(f"{rule}: {', '.join(sorted(launchpads))}")
     return tuple(sorted(set(names)))
 
 
 def list_launchpads() -> tuple[ChainLaunchpad, ...]:
-    """Return the launchpads of each chain in the registry, also those that are not indexed."""
+    """Return each chain's launchpads in the registry, including those that are not indexed."""
     return _list(registry(), frozenset(settings.RPC_URLS))
 
 
 def find_factory(chain_id: int, address: str) -> Launchpad | None:
-    """Return the launchpad of a contract, in stored form, that launches on a chain are read from; None without one."""
-    found = (each for each in list_launchpads() if each.chain.chain_id == chain_id and address in each.contracts)
-    return next((each.launchpad for each in found if each.chain.indexes(each.launchpad.name)), None)
+    """Return the launchpad whose launches are read from this contract, in stored form, on a chain; None without one."""
+    matches = (each for each in list_launchpads() if each.chain.chain_id == chain_id and address in each.contracts)
+    return next((each.launchpad for each in matches if each.chain.indexes(each.launchpad.name)), None)
 
 
 def indexed_launchpads() -> dict[str, Launchpad]:
-    """Return name -> launchpad of those that are indexed on any chain."""
+    """Return name -> launchpad for launchpads that are indexed on any chain."""
     return {each.launchpad.name: each.launchpad for each in list_launchpads() if each.is_indexed}
 
 
 def launchpad_badge(generation: str) -> str:
-    """Return the title of the launchpad that pages name beside a token; empty where no other one is indexed."""
+    """Return the launchpad title that pages show beside a token; empty if no other launchpad is indexed."""
     launchpad = launchpad_of(generation)
     return launchpad.title if indexed_launchpads().keys() - {launchpad.name} else ""
 

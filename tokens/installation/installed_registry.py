@@ -1,4 +1,4 @@
-"""Registry of this installation: the built-in chains with those of the operator's files, without their nodes."""
+"""This installation's registry: the built-in chains and the chains in the operator's files, without their nodes."""
 
 from collections.abc import Collection
 from enum import Enum
@@ -26,17 +26,17 @@ def _load_once(
 
 
 def known_chain_ids() -> Collection[int]:
-    """Return the ids of all chains in the registry, with a node or without, and Solana's."""
+    """Return all chain ids in the registry, with a node or without, and Solana's."""
     return registry().chains.keys()
 
 
 def evm_chain_ids() -> tuple[int, ...]:
-    """Return the EVM chains that have a node, in the order of the settings."""
+    """Return the EVM chains that have a node, in the settings' order."""
     return tuple(chain_id for chain_id in settings.RPC_URLS if chain_id != settings.SOLANA_CHAIN_ID)
 
 
 def launching_chains() -> dict[int, ChainInfo]:
-    """Return chain id -> registry entry of each chain for deployments: those with a node and a factory."""
+    """Return chain id -> registry entry for each chain that can launch: it has a node and a factory."""
     return {
         chain_id: chain
         for chain_id, chain in registry().chains.items()
@@ -45,9 +45,9 @@ def launching_chains() -> dict[int, ChainInfo]:
 
 
 def provider_networks() -> dict[int, str]:
-    """Return chain id -> the provider's network, of the chains of MARKET_PROVIDER_CHAINS that it covers."""
-    found = {chain_id: registry().chains.get(chain_id) for chain_id in settings.MARKET_PROVIDER_CHAINS}
-    return {chain_id: chain.market_network for chain_id, chain in found.items() if chain and chain.market_network}
+    """Return chain id -> the provider's network, for chains in MARKET_PROVIDER_CHAINS that the provider covers."""
+    chains = {chain_id: registry().chains.get(chain_id) for chain_id in settings.MARKET_PROVIDER_CHAINS}
+    return {chain_id: chain.market_network for chain_id, chain in chains.items() if chain and chain.market_network}
 
 
 def has_market_source(chain_id: int) -> bool:
@@ -56,9 +56,9 @@ def has_market_source(chain_id: int) -> bool:
 
 
 class DefaultFor(Enum):
-    """Purposes of requests that may name no chain."""
+    """Purposes for requests that may name no chain."""
 
-    # A transaction or a token of any chain; Solana only if no EVM chain has a node.
+    # A transaction or a token on any chain; Solana only if no EVM chain has a node.
     INDEXING = "indexing"
     EVM_ADDRESS = "EVM address"
     # Market data, which a chain without a source lacks.
@@ -67,10 +67,10 @@ class DefaultFor(Enum):
 
 
 def default_chain(purpose: DefaultFor) -> ChainInfo:
-    """Return the chain of a request that names none: the first fitting one of the registry that has a node.
+    """Return the chain for a request that names none: the registry's first fitting chain that has a node.
 
     Nothing is indexed on a chain without a node; the first fitting one counts if none has a node. A launch takes the
-    registry's first chain, with a node or without: it spends money and stays for good, so that no change of nodes may
+    registry's first chain, with a node or without: it spends money and is permanent, so that changed nodes must not
     send the same body to another chain. Without a node it is refused.
     """
     chains = list(registry().chains.values())
@@ -88,7 +88,7 @@ def default_chain(purpose: DefaultFor) -> ChainInfo:
 
 
 def chain_name(chain_id: int) -> str:
-    """Return the chain's name in the registry, or a name made of its id if the registry no longer has it."""
+    """Return the chain's name in the registry, or a name with its id if the registry no longer has it."""
     chain = registry().chains.get(chain_id)
     return chain.name if chain else f"Chain {chain_id}"
 
@@ -100,13 +100,13 @@ def generation_label(name: str) -> str:
 
 
 def generation_version(name: str) -> str | None:
-    """Return the launchpad's number of a generation, such as 3.1; None if it has none or is not in the registry."""
+    """Return the launchpad's number for a generation, such as 3.1; None if it has none or is not in the registry."""
     generation = registry().generations.get(name)
     return generation.version if generation else None
 
 
 def quote_symbol(address: str, *, chain_id: int | None) -> str | None:
-    """Return the symbol of the quote token at an address, on one chain or on any; None if there is none."""
+    """Return the quote token's symbol at an address, on one chain or on any; None if there is none."""
     quotes = (
         chain.quote_tokens.get(address_key(address))
         for chain in registry().chains.values()
@@ -116,17 +116,17 @@ def quote_symbol(address: str, *, chain_id: int | None) -> str | None:
 
 
 def explorer_token_page(chain_id: int, address: str) -> str | None:
-    """Return the block explorer's URL of a token; None if the chain has no explorer."""
+    """Return the block explorer's URL for a token; None if the chain has no explorer."""
     return _explorer_page(chain_id, "token", address)
 
 
 def explorer_transaction_page(chain_id: int, tx_hash: str) -> str | None:
-    """Return the block explorer's URL of a transaction; None if the chain has no explorer."""
+    """Return the block explorer's URL for a transaction; None if the chain has no explorer."""
     return _explorer_page(chain_id, "tx", tx_hash)
 
 
 def explorer_address_page(chain_id: int, address: str) -> str | None:
-    """Return the block explorer's URL of a wallet or contract; None if the chain has no explorer."""
+    """Return the block explorer's URL for a wallet or contract; None if the chain has no explorer."""
     chain = registry().chains.get(chain_id)
     # Solana's explorers have accounts only.
     return _explorer_page(chain_id, "account" if chain and chain.is_solana else "address", address)

@@ -1,4 +1,4 @@
-"""Signers of deployments in this installation: keys, key files and remote signers of the settings.
+"""This installation's signers for deployments: keys, key files and remote signers in the settings.
 
 Imported only by processes that sign; `signing_wallets` has the addresses for all others.
 """
@@ -19,9 +19,9 @@ logger = logging.getLogger(__name__)
 
 @cache
 def installed_signers(chain_id: int) -> Mapping[str, Signer]:
-    """Return EIP-55 address -> signer of the chain; empty if the settings name none.
+    """Return EIP-55 address -> signer for the chain; empty if the settings name none.
 
-    Where two signers have the same address, a key is used before a key file, and this before the remote signer. Created
+    If two signers have the same address, a key is used before a key file, and this before the remote signer. Created
     once per process on first use, since a key file takes a second or more to decrypt. A file that can't be decrypted is
     logged and skipped, so that the other wallets stay usable.
     """
@@ -36,11 +36,11 @@ def _remote(chain_id: int) -> Iterator[Signer]:
 
 
 def _unlocked(chain_id: int) -> Iterator[Signer]:
-    for place, path in enumerate(settings.DEPLOYER_KEYSTORES.get(chain_id, ()), 1):
+    for number, path in enumerate(settings.DEPLOYER_KEYSTORES.get(chain_id, ()), 1):
         try:
             yield open_keystore(read_keystore(path), password=settings.DEPLOYER_KEYSTORE_PASSWORD.reveal())
         except SignerRejectedError as error:
-            logger.error("DEPLOYER_KEYSTORES_%s, file %s: %s", chain_id, place, error)
+            logger.error("DEPLOYER_KEYSTORES_%s, file %s: %s", chain_id, number, error)
 
 
 def _plain(chain_id: int) -> Iterator[Signer]:

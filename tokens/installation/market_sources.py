@@ -1,4 +1,4 @@
-"""Source of each chain's market data: its own trades, or the outside provider."""
+"""Market data source by chain: its own trades, or the outside provider."""
 
 from django.conf import settings
 

@@ -1,4 +1,4 @@
-"""Serializers of the registry's contracts: query parameters and responses."""
+"""Serializers for the registry's contracts: query parameters and responses."""
 
 from typing import Any
 
@@ -12,13 +12,13 @@ _ROLES = (*ROLES, *SOLANA_ROLES)
 
 
 class FactoriesQuery(serializers.Serializer[Any]):
-    """Query parameters of the factories."""
+    """Query parameters for the factories."""
 
     chainId = ChainIdField(required=False, help_text="Chain id. Default: all chains.")
 
 
 class ContractsQuery(FactoriesQuery):
-    """Query parameters of the contracts."""
+    """Query parameters for the contracts."""
 
     role = serializers.ChoiceField(
         _ROLES,

@@ -1,4 +1,4 @@
-"""Addresses of the wallets that the settings name a signer for, without opening any.
+"""Addresses for the wallets that the settings name a signer for, without opening any.
 
 Processes that accept deployments import this, and not `installed_signers`.
 """
@@ -21,9 +21,9 @@ def signing_chains() -> set[int]:
 
 
 def named_wallets(chain_id: int) -> set[str]:
-    """Return the EIP-55 addresses of a chain's keys, key files and remote signer.
+    """Return the EIP-55 addresses for a chain's keys, key files and remote signer.
 
-    That a key file opens with the password is known only to the process that signs.
+    Whether a key file opens with the password is tested only by the process that signs.
     """
     remote = settings.DEPLOYER_REMOTE.get(chain_id, ()) if settings.DEPLOYER_SIGNER_URL else ()
     keys = (_address_of(bytes.fromhex(key.reveal())) for key in settings.DEPLOYER_KEYS.get(chain_id, ()))

@@ -1,4 +1,4 @@
-"""Endpoints of the registry's contracts."""
+"""Endpoints for the registry's contracts."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -14,7 +14,7 @@ _CACHE_CONTROL = public_cache_control(300)
 
 
 class FactoriesView(QueryView):
-    """Factories of the registry."""
+    """The registry's factories."""
 
     query_serializer = FactoriesQuery
     cache_control = _CACHE_CONTROL
@@ -22,12 +22,12 @@ class FactoriesView(QueryView):
     @extend_schema(operation_id="listFactories", responses={200: ContractSerializer(many=True)})
     def get(self, request: Request) -> Response:
         """List the factories by chain, with their launchpad, generation and the topics of their launches."""
-        found = list_contracts(chain_id=self.query.get("chainId"), role=FACTORY)
-        return Response(ContractSerializer(found, many=True).data)
+        factories = list_contracts(chain_id=self.query.get("chainId"), role=FACTORY)
+        return Response(ContractSerializer(factories, many=True).data)
 
 
 class ContractsView(QueryView):
-    """Contracts of the registry."""
+    """The registry's contracts."""
 
     query_serializer = ContractsQuery
     cache_control = _CACHE_CONTROL
@@ -35,5 +35,5 @@ class ContractsView(QueryView):
     @extend_schema(operation_id="listContracts", responses={200: ContractSerializer(many=True)})
     def get(self, request: Request) -> Response:
         """List the launchpads' contracts by chain, with role and generation; on Solana accounts."""
-        found = list_contracts(chain_id=self.query.get("chainId"), role=self.query.get("role"))
-        return Response(ContractSerializer(found, many=True).data)
+        contracts = list_contracts(chain_id=self.query.get("chainId"), role=self.query.get("role"))
+        return Response(ContractSerializer(contracts, many=True).data)
