@@ -153,7 +153,7 @@ class _ReplayedPools:
         times: dict[int, datetime] = {row[1]: row[2] for row in changes if row[1] in self._pools}
         if not times:
             return
-        # Trades are stored by time. The last change's time bounds the scan: few trades are between `start` and it.
+        # Trades are stored by time. The time at `start` is unknown, but few trades before the last change are later.
         trades = PoolTrade.objects.filter(token_id=OuterRef("pk"), at__lte=max(times.values()), position__lt=start)
         newest = trades.order_by("-at", "-position")
         last = {name: Subquery(newest.values(name)[:1]) for name in ("price", "position")}

@@ -48,7 +48,7 @@ class _PoolState:
     base_mint: str
     # Base and quote.
     partner_fees: tuple[int, int]
-    # Square root of the quote for the base mint, both in smallest units, times 2^64.
+    # Square root of quote per base mint, both in smallest units, times 2^64.
     sqrt_price: int
     creator_fees: tuple[int, int]
     # The total that both have ever earned.

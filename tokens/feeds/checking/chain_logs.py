@@ -179,7 +179,7 @@ def trade_of(log: PoolLog, pair: FeedPair, timestamp: int, *, root: int) -> Chai
 
 
 def price_at(root: int, *, decimals: int, quote_decimals: int, is_currency0: bool) -> Fraction:
-    """Return the exact price for a price's square root in a pool: whole units in the other currency per whole unit."""
+    """Return a pool's exact price from the price's square root: the other currency per token, both in whole units."""
     square = Fraction(root, 2**96) ** 2
     return (square if is_currency0 else 1 / square) * Fraction(10) ** (decimals - quote_decimals)
 

@@ -86,7 +86,7 @@ class ChainReserves:
                 launched[ticks] += log.liquidity
 
     def reach(self, pair: FeedPair, root: int) -> int:
-        """Return the square root of the price that counts: the nearest one to the pool's that liquidity reaches.
+        """Return the square root of the price that counts: among the prices that liquidity reaches, the pool's nearest.
 
         The pool's own price counts if its launch logs are unread, and in a later pool.
         """

@@ -80,7 +80,7 @@ class PairCheck:
 
 
 def _launch_difference(pair: FeedPair, launch: Mapping[str, Any] | None, receipt: Sequence[Log]) -> str | None:
-    """Return how a pair's transaction, factory or creator differs from `launch`, which is None if no block has it.
+    """Return how a pair's transaction, factory or creator differs from `launch`, which is None if the block lacks it.
 
     A factory's caller is the sender if the transaction calls the factory, else the account that its event names.
     """

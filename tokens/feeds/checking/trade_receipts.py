@@ -1,6 +1,6 @@
 """Receipts of transactions with v4 trades: conversions by amounts, payments by transfers, swap parts.
 
-Transferred amounts decide, and not the log sequence by which trades are indexed.
+Conversions and payments follow from transferred amounts, and not from the log sequence that the indexer uses.
 """
 
 from collections import defaultdict
@@ -193,7 +193,7 @@ class _Transfers:
         return total
 
     def moved(self, quote: str) -> int:
-        """Return the amount that the PoolManager received less its payments, without lockers and earlier fees."""
+        """Return the amount that the PoolManager received less its payments, without lockers and fees held before."""
         total, is_in, is_out = 0, *self._sides()
         for log in self._receipt:
             if _is_event(log, _MOVED) and address_key(log["address"]) == address_key(quote):
