@@ -31,7 +31,7 @@ class BlockRangeQuery(serializers.Serializer[Any]):
 
     fromBlock = BlockNumberField(help_text="First block: at least the first one that is indexed with trades.")
     toBlock = BlockNumberField(
-        help_text=f"Last block: at most that of /latest-block. At most {MOST_BLOCKS} blocks, and {MOST_EVENTS} events."
+        help_text=f"Last block, at most /latest-block's. At most {MOST_BLOCKS} blocks, and {MOST_EVENTS} events."
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -47,11 +47,11 @@ class BlockRangeQuery(serializers.Serializer[Any]):
 class BlockQuery(serializers.Serializer[Any]):
     """Block number or time."""
 
-    number = BlockNumberField(required=False, help_text="At most that of /latest-block. `timestamp` is then ignored.")
+    number = BlockNumberField(required=False, help_text="At most /latest-block's. `timestamp` is then ignored.")
     timestamp = UnixTimeField(
         required=False,
         trim_whitespace=False,
-        help_text="Unix seconds: the youngest block of at most this time, which a served block is younger than.",
+        help_text="Unix seconds: the youngest block at or before this time. A served block must be younger.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -262,8 +262,8 @@ class FeedEventSerializer(serializers.Serializer[Any]):
     asset1In = serializers.CharField(required=False, help_text=_DECIMAL)
     asset0Out = serializers.CharField(required=False, help_text=_DECIMAL)
     asset1Out = serializers.CharField(required=False, help_text=_DECIMAL)
-    amount0 = serializers.CharField(required=False, help_text="Of joins and exits.")
-    amount1 = serializers.CharField(required=False, help_text="Of joins and exits.")
+    amount0 = serializers.CharField(required=False, help_text="Only for joins and exits.")
+    amount1 = serializers.CharField(required=False, help_text="Only for joins and exits.")
     reserves = _ReservesSerializer(required=False, help_text="After the event, without uncollected fees.")
 
 
@@ -271,7 +271,7 @@ class ScreenerEventSerializer(FeedEventSerializer):
     """An event in DEX Screener's format."""
 
     priceNative = serializers.CharField(
-        required=False, help_text="Of swaps: the pool's price after it, asset 1 for one of asset 0."
+        required=False, help_text="Only for swaps: the pool's price after the swap, in asset 1 per asset 0."
     )
 
 
@@ -368,7 +368,7 @@ class ChartBarsSerializer(PriceBarSerializer):
     """Bars as columns, oldest first; none with `no_data`."""
 
     s = serializers.ChoiceField(["ok", "no_data"])
-    nextTime = serializers.IntegerField(required=False, help_text="Of `no_data`: the newest bar before `from`.")
+    nextTime = serializers.IntegerField(required=False, help_text="With `no_data`: the newest bar before `from`.")
     t = serializers.ListField(child=serializers.IntegerField(), required=False, help_text="Beginnings, Unix seconds.")
     o = serializers.ListField(child=serializers.FloatField(), required=False)
     h = serializers.ListField(child=serializers.FloatField(), required=False)

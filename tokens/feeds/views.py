@@ -221,9 +221,9 @@ class ToolsBlockView(ToolsView):
     @described_feed("toolsBlock", formats.BLOCK_ANSWER)
     @from_replica
     def get(self, request: Request, chainId: str) -> HttpResponse:
-        """Return a served block by its number, or the youngest one of at most a time.
+        """Return a served block by its number, or the youngest one at or before a time.
 
-        A time is answered once a served block is younger: until then, a block that is not final may have it.
+        404 until a served block is younger than the time: a block that is not final may still have it.
         """
         chain, number = self.chain(chainId), self.query.get("number")
         served = self.served(chain)

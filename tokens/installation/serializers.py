@@ -32,15 +32,15 @@ class ContractEventsShape(serializers.Serializer[Any]):
     """Topics of a contract's events."""
 
     tokenCreated = serializers.CharField(
-        required=False, help_text="Only of factories of a generation: topic0 of their launches."
+        required=False, help_text="Only for a generation's factories: topic0 of their launches."
     )
     launches = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="Only of factories: topic0 of each event of a launch."
+        child=serializers.CharField(), required=False, help_text="Only for factories: topic0 of each launch event."
     )
 
 
 class ContractSerializer(serializers.Serializer[Any]):
-    """A contract of a launchpad; on Solana an account."""
+    """A launchpad's contract; on Solana an account."""
 
     name = serializers.CharField(help_text="Type and role, for display.")
     chainId = serializers.IntegerField(source="chain_id")
@@ -51,8 +51,8 @@ class ContractSerializer(serializers.Serializer[Any]):
     launchpad = serializers.CharField(allow_null=True, help_text="Its name; null where several generations share it.")
     launchpadTitle = serializers.CharField(source="launchpad_title", allow_null=True)
     generation = serializers.CharField(
-        allow_null=True, help_text="Null where several generations share it, and of declared launchpads."
+        allow_null=True, help_text="Null if several generations share it, and for declared launchpads."
     )
-    version = serializers.CharField(allow_null=True, help_text="The launchpad's number of the generation.")
-    type = serializers.CharField(allow_null=True, help_text="The `type` of the tokens that it launches.")
+    version = serializers.CharField(allow_null=True, help_text="The launchpad's number for the generation.")
+    type = serializers.CharField(allow_null=True, help_text="The `type` of tokens that it launches.")
     events = ContractEventsShape()

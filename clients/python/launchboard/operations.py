@@ -77,9 +77,9 @@ class Operations(Connection):
         )
 
     def tools_block(self, chain_id: str | int, **query: Unpack[schemas.ToolsBlockQuery]) -> schemas.FeedBlockAnswer:
-        """Return a served block by its number, or the youngest one of at most a time.
+        """Return a served block by its number, or the youngest one at or before a time.
 
-        A time is answered once a served block is younger: until then, a block that is not final may have it.
+        404 until a served block is younger than the time: a block that is not final may still have it.
         """
         return self.call(
             "GET",

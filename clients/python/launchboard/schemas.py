@@ -2493,7 +2493,7 @@ class ClaimedFeesAnswer(TypedDict):
 
 class Contract(TypedDict):
     """
-    A contract of a launchpad; on Solana an account.
+    A launchpad's contract; on Solana an account.
     """
 
     name: str

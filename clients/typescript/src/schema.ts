@@ -112,10 +112,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Return a served block by its number, or the youngest one of at most a time
-         * @description Return a served block by its number, or the youngest one of at most a time.
+         * Return a served block by its number, or the youngest one at or before a time
+         * @description Return a served block by its number, or the youngest one at or before a time.
          *
-         *     A time is answered once a served block is younger: until then, a block that is not final may have it.
+         *     404 until a served block is younger than the time: a block that is not final may still have it.
          */
         get: operations["toolsBlock"];
         put?: never;
@@ -2340,7 +2340,7 @@ export interface components {
         /** @description Bars as columns, oldest first; none with `no_data`. */
         ChartBars: {
             s: components["schemas"]["SEnum"];
-            /** @description Of `no_data`: the newest bar before `from`. */
+            /** @description With `no_data`: the newest bar before `from`. */
             nextTime?: number;
             /** @description Beginnings, Unix seconds. */
             t?: number[];
@@ -2436,7 +2436,7 @@ export interface components {
             messageId?: string;
             id?: string;
         };
-        /** @description A contract of a launchpad; on Solana an account. */
+        /** @description A launchpad's contract; on Solana an account. */
         Contract: {
             /** @description Type and role, for display. */
             name: string;
@@ -2450,19 +2450,19 @@ export interface components {
             /** @description Its name; null where several generations share it. */
             launchpad: string | null;
             launchpadTitle: string | null;
-            /** @description Null where several generations share it, and of declared launchpads. */
+            /** @description Null if several generations share it, and for declared launchpads. */
             generation: string | null;
-            /** @description The launchpad's number of the generation. */
+            /** @description The launchpad's number for the generation. */
             version: string | null;
-            /** @description The `type` of the tokens that it launches. */
+            /** @description The `type` of tokens that it launches. */
             type: string | null;
             events: components["schemas"]["ContractEventsShape"];
         };
         /** @description Topics of a contract's events. */
         ContractEventsShape: {
-            /** @description Only of factories of a generation: topic0 of their launches. */
+            /** @description Only for a generation's factories: topic0 of their launches. */
             tokenCreated?: string;
-            /** @description Only of factories: topic0 of each event of a launch. */
+            /** @description Only for factories: topic0 of each launch event. */
             launches?: string[];
         };
         /**
@@ -2937,9 +2937,9 @@ export interface components {
             asset0Out?: string;
             /** @description Whole units, with a point. */
             asset1Out?: string;
-            /** @description Of joins and exits. */
+            /** @description Only for joins and exits. */
             amount0?: string;
-            /** @description Of joins and exits. */
+            /** @description Only for joins and exits. */
             amount1?: string;
             /** @description After the event, without uncollected fees. */
             reserves?: components["schemas"]["_Reserves"];
@@ -4098,13 +4098,13 @@ export interface components {
             asset0Out?: string;
             /** @description Whole units, with a point. */
             asset1Out?: string;
-            /** @description Of joins and exits. */
+            /** @description Only for joins and exits. */
             amount0?: string;
-            /** @description Of joins and exits. */
+            /** @description Only for joins and exits. */
             amount1?: string;
             /** @description After the event, without uncollected fees. */
             reserves?: components["schemas"]["_Reserves"];
-            /** @description Of swaps: the pool's price after it, asset 1 for one of asset 0. */
+            /** @description Only for swaps: the pool's price after the swap, in asset 1 per asset 0. */
             priceNative?: string;
         };
         ScreenerEventsAnswer: {
@@ -5787,7 +5787,7 @@ export interface operations {
                  */
                 fromBlock: number;
                 /**
-                 * @description Last block: at most that of /latest-block. At most 1000 blocks, and 5000 events.
+                 * @description Last block, at most /latest-block's. At most 1000 blocks, and 5000 events.
                  * @example 30000099
                  */
                 toBlock: number;
@@ -6001,11 +6001,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description At most that of /latest-block. `timestamp` is then ignored.
+                 * @description At most /latest-block's. `timestamp` is then ignored.
                  * @example 30000000
                  */
                 number?: number;
-                /** @description Unix seconds: the youngest block of at most this time, which a served block is younger than. */
+                /** @description Unix seconds: the youngest block at or before this time. A served block must be younger. */
                 timestamp?: number;
             };
             header?: {
@@ -6561,7 +6561,7 @@ export interface operations {
                  */
                 fromBlock: number;
                 /**
-                 * @description Last block: at most that of /latest-block. At most 1000 blocks, and 5000 events.
+                 * @description Last block, at most /latest-block's. At most 1000 blocks, and 5000 events.
                  * @example 30000099
                  */
                 toBlock: number;
