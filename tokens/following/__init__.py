@@ -1,1 +1,1 @@
-"""Following of chains: leader election, live and historical sync, reorgs and verification."""
+"""Chain following: leader election, live and historical sync, reorgs and verification."""

@@ -1,4 +1,4 @@
-"""Backfill on demand: the launches of a run of past blocks and the later events of their tokens, or only trades."""
+"""Backfill on demand: launches in a run of past blocks and later events about their tokens, or only trades."""
 
 import logging
 from collections import Counter
@@ -25,7 +25,7 @@ _BACKOFF = Backoff(first=0.25, longest=30)
 
 
 class BackfillRunningError(PermanentError):
-    """Another process reads the same run of blocks."""
+    """Another process reads the same blocks."""
 
 
 class NotFinalError(PermanentError):
@@ -34,7 +34,7 @@ class NotFinalError(PermanentError):
 
 @dataclass(kw_only=True)
 class Backfill:
-    """One call of the command for a chain, with its own counts."""
+    """One backfill run for a chain, with its own counts."""
 
     chain: Chain
     # The same chain with the second node first.
@@ -61,7 +61,7 @@ class Backfill:
         return not self.control.stop.is_set()
 
     def run_trades(self, *, first: int | None, last: int | None, verified: bool) -> bool:
-        """Read and write the trades of indexed tokens only; as `run`, with the blocks of `open_trade_coverage`."""
+        """Read and write only the trades of indexed tokens, in the blocks from `open_trade_coverage`; as `run`."""
         final = self._require_final(last)
         row = open_trade_coverage(self.chain.info, first=first, last=last, final=final, verified=verified)
         if row is not None:
@@ -148,7 +148,7 @@ def _last(row: Coverage) -> int:
 
 
 class RetryDelay:
-    """Back-off of a backfill, without a limit of attempts."""
+    """Back-off for a backfill, without an attempt limit."""
 
     def __init__(self) -> None:
         self._failures = 0

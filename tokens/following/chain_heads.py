@@ -1,4 +1,4 @@
-"""The row of a chain's head: its newest and final block, and how far it is followed."""
+"""A chain's head row: its newest and final block, and the newest followed one."""
 
 import os
 import socket
@@ -38,14 +38,14 @@ def touch_head(chain_id: int) -> None:
 
 
 def forget_followers() -> Iterator[str]:
-    """Clear the followers and failures of restored rows: they are those of processes at the time of the backup."""
+    """Clear the followers and failures in restored rows: they name processes that ran during the backup."""
     ChainHead.objects.update(follower="", error="")
     for chain_id, followed in ChainHead.objects.order_by("chain_id").values_list("chain_id", "followed"):
         yield f"Chain {chain_id} goes on from block {followed}: start manage.py follow."
 
 
 def follower_name() -> str:
-    """Return the name of this process: host name and process id."""
+    """Return this process's name: host name and process id."""
     return f"{socket.gethostname()}:{os.getpid()}"[:200]
 
 

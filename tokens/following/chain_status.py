@@ -1,4 +1,4 @@
-"""Progress and lag of each followed chain, for the metrics, the readiness probe and the admin site."""
+"""Progress and lag by followed chain, for metrics, the readiness probe and the admin site."""
 
 import re
 from dataclasses import dataclass
@@ -50,14 +50,14 @@ class ChainState:
 
 @dataclass(frozen=True, kw_only=True)
 class ChainReadiness:
-    """The part of the readiness probe about one chain: whether it passed, and the JSON object of the response."""
+    """One chain's part in the readiness probe: whether it passed, and its JSON object in the response."""
 
     passed: bool
     body: dict[str, Any]
 
 
 def with_progress(heads: QuerySet[ChainHead]) -> QuerySet[ChainHead]:
-    """Annotate what `chain_state` reads: the progress of live coverage, and the time of the newest stored block."""
+    """Annotate the columns that `chain_state` reads: live coverage progress, and the newest stored block's time."""
     live = Coverage.objects.filter(chain_id=OuterRef("chain_id"), last_block=None).order_by().values("chain_id")
     followed = FollowedBlock.objects.filter(chain_id=OuterRef("chain_id"), number=OuterRef("followed"))
     return heads.annotate(
@@ -70,13 +70,13 @@ def with_progress(heads: QuerySet[ChainHead]) -> QuerySet[ChainHead]:
 
 
 def read_chain_states(now: datetime, *, chain_id: int | None = None) -> list[ChainState]:
-    """Return the states of all chains that were ever followed, or of one, ordered by chain id. One query."""
+    """Return the states of all chains that were ever followed, or of one, sorted by chain id. One query."""
     heads = with_progress(ChainHead.objects.order_by("chain_id"))
     return [chain_state(head, now) for head in (heads if chain_id is None else heads.filter(chain_id=chain_id))]
 
 
 def chain_state(head: Any, now: datetime) -> ChainState:
-    """Return the state of a chain from a row of `with_progress`."""
+    """Return a chain's state from a `with_progress` row."""
     return ChainState(
         chain_id=head.chain_id,
         head=head.head,
@@ -93,9 +93,9 @@ def chain_state(head: Any, now: datetime) -> ChainState:
 
 
 def chain_readiness(text: str, now: datetime) -> ChainReadiness:
-    """Return the detail of `GET /readyz?chain=`; it fails for a chain that is halted, late or was never followed.
+    """Return the result for `GET /readyz?chain=`; it fails for a chain that is halted, late or was never followed.
 
-    Raises ValueError for anything but the id of a chain in the registry.
+    Raises ValueError for anything but the id of a registry chain.
     """
     if not _CHAIN_ID.fullmatch(text) or int(text) not in registry().chains:
         raise ValueError("must be a chain of this service")
@@ -106,12 +106,12 @@ def chain_readiness(text: str, now: datetime) -> ChainReadiness:
 
 
 def followed_blocks(now: datetime) -> list[dict[str, Any]]:
-    """Return the progress of each chain that was ever followed, as in its readiness, for the manifest of a backup."""
+    """Return the readiness object of each chain that was ever followed, for a backup's manifest."""
     return [_readiness_body(state.chain_id, state) for state in read_chain_states(now)]
 
 
 def _readiness_body(chain_id: int, state: ChainState | None) -> dict[str, Any]:
-    """Return the JSON object of a chain's readiness. Unknown values are null."""
+    """Return a chain's readiness as a JSON object. Unknown values are null."""
     lag = None if state is None else state.lag_seconds
     return {
         "chainId": chain_id,
@@ -140,7 +140,7 @@ def _lag_seconds(head: Any, now: datetime) -> float | None:
         since = head.head_at
     else:
         since = head.written_at or head.head_at
-    # Block times come from the clock of the chain, which may be ahead.
+    # Block times come from the chain's clock, which may be ahead.
     return max(0.0, (now - since).total_seconds())
 
 

@@ -1,6 +1,6 @@
-"""Coverage of a chain: rows with the progress of reading and verifying blocks, and the functions that advance them.
+"""Chain coverage: rows with the progress of reading and verifying blocks, and the functions that advance them.
 
-Progress advances by compare-and-set, in the transaction that writes what the blocks held. So a process killed at any
+Progress advances by compare-and-set, in the transaction that writes the blocks' contents. So a process killed at any
 instant resumes without a gap, and two processes that read the same blocks notice each other before anything is written
 twice.
 """
@@ -20,7 +20,7 @@ from tokens.models import Coverage, Token
 
 logger = logging.getLogger(__name__)
 
-# Of a topic0, with 0x: enough to distinguish the events of one launchpad.
+# The length of a topic0's prefix, with 0x: enough to distinguish one launchpad's events.
 _TOPIC_DIGITS = 10
 
 
@@ -29,17 +29,17 @@ class ProgressConflictError(PermanentError):
 
 
 def live_rows(chain_id: int) -> QuerySet[Coverage]:
-    """Return the rows of the live sync of a chain, oldest first."""
+    """Return a chain's live sync rows, oldest first."""
     return Coverage.objects.filter(chain_id=chain_id, last_block=None).order_by("pk")
 
 
 def open_live_coverage(chain: ChainInfo, *, final: int) -> list[Coverage]:
     """Return the rows by which a chain is followed; `final` is the newest final block.
 
-    The first row begins at FOLLOW_FROM, by default above the final block. If the registry has gained contracts, another
-    row reads everything again from the first block of the oldest row, and replaces the older rows once it has caught
-    up: tokens of a new factory may have events of older contracts, which were untrusted before the tokens were indexed.
-    Trades and launchpads that are switched on are gained like contracts.
+    The first row begins at FOLLOW_FROM, by default above the final block. If the registry gains contracts, another row
+    reads everything again from the oldest row's first block, and replaces the older rows once it has caught up: older
+    contracts may emit events about a new factory's tokens, which were untrusted before the tokens were indexed.
+    Switching on trades or a launchpad has the same effect as a new contract.
     """
     watched = _watched(chain)
     _drop_unwatched(chain, watched)
@@ -56,17 +56,17 @@ def open_live_coverage(chain: ChainInfo, *, final: int) -> list[Coverage]:
 
 
 def open_run_coverage(chain: ChainInfo, *, first: int, last: int) -> Coverage:
-    """Return the row of a run of blocks to read once; an existing row has the progress of an earlier call."""
+    """Return the row for blocks to read once; an existing row has the progress of an earlier call."""
     return _open(chain.chain_id, _watched(chain), first=first, last=last)
 
 
 def open_trade_coverage(
     chain: ChainInfo, *, first: int | None, last: int | None, final: int, verified: bool
 ) -> Coverage | None:
-    """Return the row of a run of blocks of which only trades are read; None if there are no such blocks.
+    """Return the row for blocks that are read for trades only; None if there are no such blocks.
 
-    Without a first or a last block, the newest run that is not complete is continued, which includes its verification
-    if `verified`. Otherwise a run begins at the earliest launch and ends as a row of `open_later_coverage`.
+    Without a first or a last block, the newest incomplete run is continued, including its verification if `verified`.
+    Otherwise a run begins at the earliest launch and ends as in `open_later_coverage`.
     """
     makers = sorted(followed_makers(chain))
     if first is None or last is None:
@@ -89,7 +89,7 @@ def open_trade_coverage(
 
 
 def open_later_coverage(run: Coverage, chain: ChainInfo, *, final: int) -> Coverage | None:
-    """Return the row of blocks above a run that may hold untracked events of its tokens; None if there are none.
+    """Return the row for blocks above a run that may hold untracked events about its tokens; None if there are none.
 
     It covers blocks up to `final`, the newest final block after the run was written, and only those that are followed:
     blocks above are still to be read or verified, after the tokens are indexed. The row has no factory, which marks
@@ -107,27 +107,27 @@ def open_later_coverage(run: Coverage, chain: ChainInfo, *, final: int) -> Cover
 
 
 def covers_launches(coverage: Coverage, chain: ChainInfo) -> bool:
-    """Return whether the row covers launches, and not only events of indexed tokens."""
+    """Return whether the row covers launches, and not only events about indexed tokens."""
     return not set(coverage.addresses).isdisjoint(chain.launch_contracts)
 
 
 def covers_events(coverage: Coverage, chain: ChainInfo) -> bool:
-    """Return whether the row covers events of tokens, and not only their trades."""
+    """Return whether the row covers events about tokens, and not only their trades."""
     return not pool_makers(chain).issuperset(coverage.addresses)
 
 
 def covers_trades(coverage: Coverage, chain: ChainInfo) -> bool:
-    """Return whether trades are read of the row's blocks."""
+    """Return whether the row covers trades."""
     return not followed_makers(chain).isdisjoint(coverage.addresses)
 
 
 def event_contracts(coverage: Coverage, chain: ChainInfo) -> frozenset[str]:
-    """Return the contracts that logs of launches and events are requested of."""
+    """Return the contracts whose launch and event logs are requested."""
     return chain.emitters.intersection(coverage.addresses)
 
 
 def pool_makers(chain: ChainInfo) -> frozenset[str]:
-    """Return the lower-case addresses of the contracts that make the chain's pools: they mark rows with trades."""
+    """Return the contracts that create the chain's pools, in lower case: they mark rows with trades."""
     return frozenset(address.lower() for address in (chain.v4_pool_manager, chain.v3_factory) if address)
 
 
@@ -147,7 +147,7 @@ def advance_followed(coverage: Coverage, *, to: int) -> None:
 def advance_verified(coverage: Coverage, *, to: int, repeated_from: int | None = None) -> None:
     """Store that every block up to `to` was read a second time; call it in the transaction that repairs.
 
-    `repeated_from` is the first of these blocks that only the first reading's provider returned. Raises
+    `repeated_from` is the first block among them that only the first reading's provider returned. Raises
     ProgressConflictError.
     """
     # Blocks that an operator rewound meanwhile must be read again before they count as verified.
@@ -173,35 +173,34 @@ def advance_joined(chain_id: int, *, first: int, last: int) -> None:
     that are still behind read these blocks later: they may find tokens that the blocks are about.
     """
     joined = live_rows(chain_id).filter(followed_to__gte=first - 1, followed_to__lt=last)
-    # The head's trades count at once, but those of a history that has not been summed yet would be skipped.
+    # The head's trades count at once, but history that has not been summed yet would be skipped.
     is_summed = When(summed_to__gte=F("followed_to"), then=Value(last, BigIntegerField()))
     summed = Case(is_summed, default=F("summed_to"))
     joined.update(followed_to=last, summed_to=summed, updated_at=timezone.now())
 
 
 def _advance(coverage: Coverage, column: str, to: int, *, of: QuerySet[Coverage]) -> None:
-    now = getattr(coverage, column)
-    moved = of.filter(pk=coverage.pk, **{column: now}).update(**{column: to, "updated_at": timezone.now()})
-    if not moved:
-        raise ProgressConflictError(f"{coverage}: {column} moved from {now} elsewhere")
+    before = getattr(coverage, column)
+    if not of.filter(pk=coverage.pk, **{column: before}).update(**{column: to, "updated_at": timezone.now()}):
+        raise ProgressConflictError(f"{coverage}: {column} moved from {before} elsewhere")
     setattr(coverage, column, to)
 
 
 def _retire(rows: QuerySet[Coverage]) -> list[Coverage]:
     """Delete rows that another row covers in full. Return the others."""
-    kept = list(rows)
+    current = list(rows)
     for row in rows:
-        others = [other for other in kept if other.pk != row.pk]
+        others = [other for other in current if other.pk != row.pk]
         if any(_contains(other, row) for other in others):
             row.delete()
-            kept = others
-    return kept
+            current = others
+    return current
 
 
 def _watched(chain: ChainInfo) -> list[str]:
-    """Return what blocks are read for: contracts, those that make pools, and declared events, by launchpad and topic.
+    """Return the subjects that blocks are read for: contracts, pool makers, and declared events by launchpad and topic.
 
-    The events are named because launchpads share contracts, and a launchpad may gain an event of a contract.
+    The events are named because launchpads share contracts, and a launchpad may gain an event from a known contract.
     """
     declared = {
         f"{launchpad.name}:{event.topic0[:_TOPIC_DIGITS]}"
@@ -215,9 +214,9 @@ def _watched(chain: ChainInfo) -> list[str]:
 
 
 def _drop_unwatched(chain: ChainInfo, watched: Collection[str]) -> None:
-    """Make live rows of what is no longer read rows without it: blocks from now on have none of it.
+    """Remove subjects that are no longer read from live rows, because later blocks are read without them.
 
-    Otherwise its launches or trades would be missing for good once it is switched on again.
+    Otherwise their launches or trades would be missing for good once they are switched on again.
     """
     for row in live_rows(chain.chain_id).exclude(addresses__contained_by=watched):
         addresses = [address for address in row.addresses if address in watched]

@@ -1,4 +1,4 @@
-"""Checks of following for `manage.py doctor`: leaders, halts, lag, and blocks that are not read or verified yet."""
+"""Chain following checks for `manage.py doctor`: leaders, halts, lag, and blocks not read or not verified yet."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -20,7 +20,7 @@ _VERIFICATION_LAG = 5000
 
 
 def following(now: datetime) -> Iterator[Finding]:
-    """Yield leader, halt and lag of each chain with nodes."""
+    """Yield each chain's leader, halt and lag, for chains with nodes."""
     states = {state.chain_id: state for state in read_chain_states(now)}
     for chain_id in sorted(settings.RPC_URLS):
         finding = partial(Finding, guide="runbook-following")
@@ -55,7 +55,7 @@ def _progress(name: str, state: ChainState) -> Finding:
 
 
 def coverage(now: datetime) -> Iterator[Finding]:
-    """Yield past blocks that are not read, whose launches and events are missing, and a verification far behind."""
+    """Yield past blocks that are not read, whose launches and events are missing, and verification far behind."""
     open_runs = Coverage.objects.filter(last_block__isnull=False, followed_to__lt=F("last_block")).order_by("-pk")
     for run in open_runs[:_RUNS_SHOWN]:
         yield Finding(

@@ -1,4 +1,4 @@
-"""The follower process: leader election for each chain, and a thread for each loop of a leader."""
+"""The follower process: leader election for each chain, and a thread for each leader loop."""
 
 import logging
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from tokens.installation.installed_registry import registry
 
 logger = logging.getLogger(__name__)
 
-# Seconds between attempts of a standby to take over, and between a leader's checks that it still leads.
+# Seconds between a standby's attempts to take over, and between a leader's checks that it still leads.
 _LOOK_SECONDS = 1.0
 
 _LOOPS = {HEAD: follow_head, HISTORY: follow_history, CHECKS: verify_final, VOTES: poll_votes, MARKET: keep_markets}
@@ -28,7 +28,7 @@ _SOLANA_LOOPS = {ACCOUNTS: follow_accounts, POOLS: watch_pools, MARKET: keep_mar
 
 
 def follow_chains(chain_ids: Sequence[int], *, stop: Event) -> None:
-    """Follow chains until `stop` is set and all threads have ended, some of which may wait for a node."""
+    """Follow chains until `stop` is set and all threads have ended. A thread may still block on a node."""
     threads = [
         Thread(target=_compete_for_leadership, args=(chain_id, stop), name=f"chain-{chain_id}", daemon=True)
         for chain_id in chain_ids
@@ -40,7 +40,7 @@ def follow_chains(chain_ids: Sequence[int], *, stop: Event) -> None:
 
 
 def _compete_for_leadership(chain_id: int, stop: Event) -> None:
-    """Wait for the leadership of a chain, lead it until that ends, and repeat."""
+    """Claim a chain's leadership, lead until it ends, and repeat."""
     leadership = SessionLock(chain_lock.chain_lock_key(chain_lock.ChainLockPurpose.FOLLOWING, chain_id))
     heartbeat = Heartbeat(f"chain-{chain_id}")
     is_standby = False
@@ -66,7 +66,7 @@ def _compete_for_leadership(chain_id: int, stop: Event) -> None:
 def _lead(chain_id: int, leadership: SessionLock, stop: Event, heartbeat: Heartbeat) -> None:
     session = LeaderSession(chain_id)
     loops = _SOLANA_LOOPS if chain_id == registry().solana.chain_id else _LOOPS
-    threads = [session.start(part, loop) for part, loop in loops.items()]
+    threads = [session.start(name, loop) for name, loop in loops.items()]
     while not stop.wait(_LOOK_SECONDS):
         heartbeat.beat()
         if not leadership.is_held():

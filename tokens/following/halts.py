@@ -1,4 +1,4 @@
-"""Halts of a chain that dropped final blocks, and the rewind by which an operator ends them."""
+"""Halts of a chain that dropped final blocks, and the rewind by which an operator ends a halt."""
 
 import logging
 from dataclasses import dataclass
@@ -18,8 +18,7 @@ from tokens.models import ChainHead, Coverage, FollowedBlock, Token
 
 logger = logging.getLogger(__name__)
 
-
-# The number of stored blocks that are compared with the chain at once.
+# The most stored blocks that are compared with the chain at once.
 _COMPARED = 100
 
 
@@ -58,7 +57,7 @@ def alert_operator(chain_id: int, reason: str) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RewindResult:
-    """What was unwound, and the runs of past blocks (first, last) that need another backfill.
+    """Result of a rewind: the unwound rows, and the past blocks (first, last) that need another backfill.
 
     Rows up to block `kept_to` stay until verification has compared them with the chain.
     """
@@ -69,9 +68,9 @@ class RewindResult:
 
 
 def rewind_chain(chain: Chain, *, to: int) -> RewindResult:
-    """Read everything above block `to` again, and end a halt. Unwind the blocks that the chain does not have any more.
+    """End a halt, have all blocks above `to` read again, and unwind blocks that the chain no longer has.
 
-    Rows of final blocks that the chain still has are evidence: nodes that read them once may have pruned their logs.
+    Rows of final blocks that the chain still has are evidence, because nodes may have pruned their logs since.
     Blocks until the current writers end. Raises NotRewindableError, NodeUnavailableError.
     """
     check_rewind(chain, to=to)
@@ -94,8 +93,7 @@ def rewind_chain(chain: Chain, *, to: int) -> RewindResult:
 def check_rewind(chain: Chain, *, to: int) -> None:
     """Raise NotRewindableError if the chain was not followed up to this block, or has other blocks up to it now.
 
-    Below the window, only blocks that held tokens are stored; the newest of these are compared. Raises
-    NodeUnavailableError.
+    Below the window, only blocks with launches are stored; the newest ones are compared. Raises NodeUnavailableError.
     """
     chain_id = chain.info.chain_id
     head = ChainHead.objects.filter(pk=chain_id).first()
@@ -115,9 +113,9 @@ def check_rewind(chain: Chain, *, to: int) -> None:
 
 
 def _newest_shared_block(chain: Chain, *, to: int) -> int:
-    """Return the newest final block that is stored and that the chain still has; `to` if there is none above it.
+    """Return the newest stored final block that the chain still has; `to` if there is none above it.
 
-    By its parent hashes, all blocks below are the chain's, too. Raises NodeUnavailableError.
+    Its parent hashes prove that the chain has all blocks below it, too. Raises NodeUnavailableError.
     """
     chain_id = chain.info.chain_id
     # The rewind lowers the stored final block, but not the head: a second rewind keeps the same rows.

@@ -1,4 +1,4 @@
-"""Live sync at the head of a chain.
+"""Live sync at a chain's head.
 
 New blocks are appended, gaps are read in pieces, and a competing branch replaces followed blocks after a reorg.
 """
@@ -52,16 +52,16 @@ class CompetingBranchError(RetryableError):
 
 @dataclass
 class Head:
-    """The head of one chain: its reorg window in the database, and two orders in which its nodes are queried.
+    """One chain's head: its reorg window in the database, and two sequences in which its nodes are queried.
 
-    Each call of `advance` reads from nodes first, and then writes all that belongs together in one transaction. A
-    failed call leaves no state in memory that would be wrong for the next one.
+    Each `advance` call reads from nodes first, and then writes related rows in one transaction. A failed call leaves no
+    state in memory that would be wrong for the next one.
     """
 
     chain: Chain
     # The same chain with the second node first.
     alternate: Chain
-    # Seconds without a node that has our newest block, after which a branch of the same length replaces it.
+    # Seconds without a node that has our newest block, after which a branch with the same length replaces it.
     unconfirmed_timeout: float = UNCONFIRMED_SECONDS
     last: FollowedBlock | None = field(init=False, default=None)
     _preferred: Chain = field(init=False)
@@ -87,7 +87,7 @@ class Head:
         self.last = reorg_window.read_newest_block(self.chain_id)
 
     def switch_nodes(self) -> None:
-        """Query the nodes in the other order from now on: the first node has another branch than most."""
+        """Query the nodes in the other sequence from now on: the first node has another branch than most."""
         self.chain, self.alternate = self.alternate, self.chain
 
     def advance(self, newest: BlockHeader) -> bool:
@@ -111,7 +111,7 @@ class Head:
         return self.last is not None and self.last.number < newest.number
 
     def _begin(self, newest: BlockHeader) -> None:
-        """Start at the newest final block. That block and those below it are for the historical sync."""
+        """Start above the newest final block. The historical sync reads that block and all blocks below it."""
         number = chain_heads.final_below(newest.number, self.chain.info)
         anchor = self._read_header(number)
         with transaction.atomic():
@@ -127,7 +127,7 @@ class Head:
         chain_heads.store_head(self.chain.info, newest=newest, followed=anchor.number)
 
     def _read_gap(self, last: FollowedBlock, newest: BlockHeader) -> None:
-        """Read a piece of the blocks between ours and the newest, short enough not to block other writers for long."""
+        """Read some blocks between ours and the newest, few enough not to block other writers for long."""
         final = chain_heads.final_below(newest.number, self.chain.info)
         if last.number + MAX_GAP_BLOCKS < final:
             self._skip_gap(last, newest, to=final)
@@ -175,8 +175,8 @@ class Head:
         """Replace our newest blocks with a node's branch, if it has one and enough nodes have it."""
         try:
             branch = reorgs.find_branch(self.chain, last=last, newest=newest)
-        except ReorgTooDeepError as found:
-            self._halt_if_confirmed(last, newest, found)
+        except ReorgTooDeepError as error:
+            self._halt_if_confirmed(last, newest, error)
             return
         if branch is None:
             raise BlockNotCanonicalError(
@@ -187,12 +187,12 @@ class Head:
         self._check_votes(ours=branch.dropped, theirs=branch.headers[0])
         self._replace(last, branch, newest=newest)
 
-    def _halt_if_confirmed(self, last: FollowedBlock, newest: BlockHeader, found: ReorgTooDeepError) -> None:
+    def _halt_if_confirmed(self, last: FollowedBlock, newest: BlockHeader, error: ReorgTooDeepError) -> None:
         if self._is_confirmed(last):
-            raise CompetingBranchError(f"chain {self.chain_id}: a node has another chain of final blocks") from found
-        self._check_votes(ours=found.ours, theirs=found.theirs)
-        reason = f"{found}; the newest block was {last.number} {last.hash}, and is {newest.number} {newest.hash} now"
-        raise halts.halt_chain(self.chain_id, reason, last=last) from found
+            raise CompetingBranchError(f"chain {self.chain_id}: a node has another chain of final blocks") from error
+        self._check_votes(ours=error.ours, theirs=error.theirs)
+        reason = f"{error}; the newest block was {last.number} {last.hash}, and is {newest.number} {newest.hash} now"
+        raise halts.halt_chain(self.chain_id, reason, last=last) from error
 
     def _is_confirmed(self, last: FollowedBlock) -> bool:
         """Return whether a node has our newest block, or had it a moment ago."""
@@ -202,7 +202,7 @@ class Head:
         return time.monotonic() - self._confirmed_at < self.unconfirmed_timeout
 
     def _is_outvoted(self, block: FollowedBlock) -> bool:
-        """Return whether more nodes have another block than have ours. The few may stay on theirs for long."""
+        """Return whether more nodes have another block than have ours. The minority may stay on its branch for long."""
         having, differing = self.chain.count_nodes_with(reorg_window.block_header(block))
         return 0 < having < differing
 
@@ -248,14 +248,14 @@ class Head:
     ) -> WriteCounts:
         """Write blocks on top of the window, in a transaction that holds the chain's lock exclusively.
 
-        The reading has the logs of these pools.
+        `pools` are the pools whose logs the reading has.
         """
         first, last = headers[0].number, headers[-1].number
-        # Of tokens that the history wrote meanwhile, the reading lacks trades: `join_head` reads the blocks again.
+        # The reading lacks trades in tokens that the history wrote meanwhile: `join_head` reads the blocks again.
         has_all_pools = includes_followed_pools(pools, self.chain.info)
         unwinding.unwind_competing_blocks(self.chain_id, blocks={header.number: header.hash for header in headers})
         written = writing.write_transactions(reading.transactions, chain=self.chain.info)
-        # After the launches, of which the trades may be.
+        # After the launches, because trades may be in the launched tokens.
         trade_writing.store_trades(reading.swaps, reading.liquidity_changes, chain=self.chain.info, live=True)
         trade_writing.price_launches(reading.transactions, chain=self.chain.info)
         IndexRequest.objects.add_undecodable(self.chain_id, reading.undecodable)

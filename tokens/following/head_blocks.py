@@ -1,4 +1,4 @@
-"""Contents of the newest blocks, read a second time if a block's bloom filter contradicts an empty response."""
+"""Contents of the newest blocks, read again if a block's bloom filter contradicts an empty response."""
 
 import logging
 from collections.abc import Sequence
@@ -16,17 +16,17 @@ logger = logging.getLogger(__name__)
 def read_head_blocks(
     headers: Sequence[BlockHeader], *, chain: Chain, alternate: Chain, pools: PoolSelection | None
 ) -> RangeFacts:
-    """Return the contents of these blocks in chain order.
+    """Return the blocks' contents in chain order.
 
     A block with a matching bloom filter and an empty response is read again from its receipts, by another node if
     there is one. Raises BlockNotCanonicalError, NodeUnavailableError.
     """
-    found = chain.read_blocks(headers, pools=pools)
-    # What is read again lacks the launches of the other blocks: their pools have to be named.
+    reading = chain.read_blocks(headers, pools=pools)
+    # The receipts of suspects lack launches in the other blocks: the pools of these launches have to be named.
     selected = FollowedPools(pools)
-    selected.add_launched(found.transactions)
-    with_events = {facts.block_number for facts in found.transactions}
-    with_any = with_events | {log.block_number for log in pool_logs(found)}
+    selected.add_launched(reading.transactions)
+    with_events = {facts.block_number for facts in reading.transactions}
+    with_any = with_events | {log.block_number for log in pool_logs(reading)}
     suspects = [
         header
         for header in headers
@@ -35,13 +35,13 @@ def read_head_blocks(
     ]
     again = _read_again(suspects, chain=chain, alternate=alternate, pools=selected.selection) if suspects else None
     if again is None:
-        return found
-    of_events = {facts.block_number for facts in again.transactions} - with_events
-    for number in sorted(of_events | {log.block_number for log in pool_logs(again)} - with_any):
+        return reading
+    omitted = {facts.block_number for facts in again.transactions} - with_events
+    for number in sorted(omitted | {log.block_number for log in pool_logs(again)} - with_any):
         # Nothing is lost, but the log shows operators that the node is unreliable.
         logger.warning("chain=%s block=%s a node had omitted its logs", chain.info.chain_id, number)
     # Receipts without a proof may lack what the logs have.
-    return replace_blocks(found, again, numbers={header.number for header in suspects} - again.unproven)
+    return replace_blocks(reading, again, numbers={header.number for header in suspects} - again.unproven)
 
 
 def _read_again(

@@ -1,4 +1,4 @@
-"""Historical sync of a chain: ranges of final blocks, prefetched and written in order with their progress."""
+"""Historical chain sync: ranges of final blocks, prefetched and written in chain order with their progress."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ from tokens.trades import trade_writing
 from tokens.trades.pool_tokens import PoolTokenCache
 from tokens.trades.trade_writing import PreparedTrades, UnsummedToken
 
-# The most blocks of the reorg window that are read at once.
+# The most reorg window blocks that are read at once.
 MAX_JOINED_BLOCKS = 100
 # The name of this loop among the failures.
 HISTORY = "history"
@@ -52,7 +52,7 @@ HISTORY = "history"
 # The most tokens that are summed up in a transaction, and about the most trades: meanwhile no block is written.
 _SUMMED_TOKENS = 1_000
 _SUMMED_TRADES = 50_000
-# Trades after which a long historical sync is summed up before its end. All may be of one token, which is summed up in
+# Trades after which a long historical sync is summed up before its end. All may be in one token, which is summed up in
 # one transaction.
 _SUM_UP_AFTER = 2_000_000
 # Seconds between two checks for blocks to read.
@@ -61,7 +61,7 @@ _CHECK_SECONDS = 1.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HistoryStep:
-    """Blocks that were written: the last one, how many, and the counts of what they held."""
+    """Written blocks: the last one, how many, and the counts of their contents."""
 
     to: int
     blocks: int
@@ -72,10 +72,10 @@ class HistoryStep:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _PreparedReading:
-    """A range of blocks with the COPY lines of its launches, which a reading thread made while PostgreSQL was busy."""
+    """A block range with COPY lines for its launches, which a reading thread made while PostgreSQL was busy."""
 
     reading: RangeFacts
-    # The pools that were known when it was requested.
+    # The pool selection at the time of the request.
     pools: PoolSelection | None
     lines: Mapping[LaunchKey, LaunchLine]
 
@@ -93,8 +93,7 @@ def read_history(
 
     Ends at the target, or soon after it is stopped. A range that no node returns is retried without limit, and nothing
     above it is written before it. After each `sum_up_after` new trades they are summed up; the caller sums up the rest.
-    Raises ProgressConflictError, and what `Chain.read_range` raises except
-    NodeUnavailableError.
+    Raises ProgressConflictError, and as `Chain.read_range` except NodeUnavailableError.
     """
     coverage.refresh_from_db()
     pools = FollowedPools(select_followed_pools(chain.info) if covers_trades(coverage, chain.info) else None)
@@ -118,13 +117,13 @@ def read_history(
         ThreadPoolExecutor(1, thread_name_prefix="convert") as converter,
     ):
         writer = _Writer(coverage=coverage, target=target, prefetcher=prefetcher, converter=converter, chain=chain.info)
-        unsummed, parts = 0, deque[_HistoryPart]()
-        while parts := parts or deque(_next_parts(prefetcher, most=written_at_once)):
-            part = parts.popleft()
-            if part.reading.swaps and not parts:
-                # Only what is read already: a slow node must not delay the write.
-                parts.extend(_next_parts(prefetcher, most=written_at_once, blocking=False))
-            step = writer.write(part, following=parts[0] if parts else None)
+        unsummed, batches = 0, deque[_WriteBatch]()
+        while batches := batches or deque(_next_batches(prefetcher, most=written_at_once)):
+            batch = batches.popleft()
+            if batch.reading.swaps and not batches:
+                # Only complete ranges: a slow node must not delay the write.
+                batches.extend(_next_batches(prefetcher, most=written_at_once, blocking=False))
+            step = writer.write(batch, following=batches[0] if batches else None)
             yield step
             unsummed += step.trades
             if unsummed >= sum_up_after:
@@ -133,18 +132,18 @@ def read_history(
 
 
 def block_progress(row: Coverage, part: str, *, done_to: int, last: int) -> Progress:
-    """Return the progress from the row's first block to the last one, of which those up to `done_to` are done."""
+    """Return the progress from the row's first block to the last one; blocks up to `done_to` are done."""
     labels = {"chain": row.chain_id, "blocks": f"{row.first_block}-{last}"}
     return Progress(part=part, unit="blocks", begin=row.first_block - 1, end=last, position=done_to, labels=labels)
 
 
 def join_head(coverage: Coverage, *, chain: Chain, stop: Event) -> bool:
-    """Read the blocks of the reorg window again, above the history. Return whether the coverage has reached the head.
+    """Read the reorg window's blocks again, above the history. Return whether the coverage has reached the head.
 
-    The head wrote them before the history had found all tokens, and their events may be among them. Once joined, the
-    head advances the coverage with each block (`coverage.advance_joined`), but for blocks whose pools it did not all
-    know: they are read again here. Return False, to be retried soon, while the history is not there yet, the window
-    changes, or after a stop. Raises ProgressConflictError, and as `Chain.read_blocks`.
+    The head wrote these blocks before the history had all tokens, so they may hold events about tokens that it skipped.
+    Once joined, the head advances the coverage with each block (`coverage.advance_joined`), except blocks read without
+    all pools: they are read again here. Return False, to be retried soon, while the history is not there yet, the
+    window changes, or after a stop. Raises ProgressConflictError, and as `Chain.read_blocks`.
     """
     while not stop.is_set():
         coverage.refresh_from_db()
@@ -172,23 +171,23 @@ def join_head(coverage: Coverage, *, chain: Chain, stop: Event) -> bool:
 
 
 def sum_up(coverage: Coverage, *, chain: ChainInfo, stop: Event) -> int:
-    """Count the trades that were written as history in candles, rolling sums and markets. Return the number of tokens.
+    """Count trades written as history in candles, rolling sums and markets. Return how many tokens were counted.
 
-    The coverage stores how far this was done: after a stop or kill, the next call does the rest. Raises
-    ProgressConflictError if the blocks were unwound meanwhile.
+    The coverage stores the progress: after a stop or kill, the next call does the rest. Raises ProgressConflictError if
+    the blocks were unwound meanwhile.
     """
     first, last = coverage.summed_to + 1, coverage.followed_to
     if not covers_trades(coverage, chain) or last < first:
         return 0
     tokens = trade_writing.find_traded_tokens(coverage.chain_id, first, last)
     # Short transactions, between which blocks are written.
-    for part in _split_tokens(tokens):
+    for batch in _split_tokens(tokens):
         if stop.is_set():
             return 0
         with transaction.atomic():
             tune_bulk_transaction()
             chain_lock.lock_exclusive(coverage.chain_id)
-            trade_writing.sum_up(coverage.chain_id, part)
+            trade_writing.sum_up(coverage.chain_id, batch)
     with transaction.atomic():
         chain_lock.lock_exclusive(coverage.chain_id)
         trade_writing.refresh_starting_prices(coverage.chain_id)
@@ -201,22 +200,22 @@ def sum_up(coverage: Coverage, *, chain: ChainInfo, stop: Event) -> int:
 
 
 def _split_tokens(tokens: Sequence[UnsummedToken]) -> Iterator[list[UnsummedToken]]:
-    """Yield parts of at most _SUMMED_TOKENS tokens and _SUMMED_TRADES trades; a token with more is a part by itself."""
-    part: list[UnsummedToken] = []
+    """Yield batches with at most _SUMMED_TOKENS tokens and _SUMMED_TRADES trades; a token with more has its own."""
+    batch: list[UnsummedToken] = []
     trades = 0
     for token in tokens:
-        if part and (len(part) == _SUMMED_TOKENS or trades + token.trades > _SUMMED_TRADES):
-            yield part
-            part, trades = [], 0
-        part.append(token)
+        if batch and (len(batch) == _SUMMED_TOKENS or trades + token.trades > _SUMMED_TRADES):
+            yield batch
+            batch, trades = [], 0
+        batch.append(token)
         trades += token.trades
-    if part:
-        yield part
+    if batch:
+        yield batch
 
 
 def _reader(coverage: Coverage, chain: Chain, pools: FollowedPools) -> Callable[[int, int], _PreparedReading]:
     contracts = event_contracts(coverage, chain.info)
-    # Events without launches are those of all contracts, because factories emit claims, too.
+    # Events without launches are read from all contracts, because factories emit claims, too.
     is_later = not covers_launches(coverage, chain.info) and covers_events(coverage, chain.info)
 
     def read(first: int, last: int) -> _PreparedReading:
@@ -232,7 +231,7 @@ def _reader(coverage: Coverage, chain: Chain, pools: FollowedPools) -> Callable[
 def _covered(
     transactions: tuple[TransactionFacts, ...], coverage: Coverage, chain: ChainInfo
 ) -> tuple[TransactionFacts, ...]:
-    """Return the transactions without what the coverage leaves out."""
+    """Return the transactions, without launches or events that the coverage leaves out."""
     if covers_launches(coverage, chain):
         return transactions
     if not covers_events(coverage, chain):
@@ -240,28 +239,28 @@ def _covered(
     return tuple(replace(facts, launches=()) for facts in transactions if facts.event_logs)
 
 
-class _HistoryPart(NamedTuple):
-    """What one database transaction writes."""
+class _WriteBatch(NamedTuple):
+    """Contents that one database transaction writes."""
 
     reading: RangeFacts
     lines: Mapping[LaunchKey, LaunchLine]
 
 
-def _next_parts(prefetcher: Prefetcher[_PreparedReading], *, most: int, blocking: bool = True) -> list[_HistoryPart]:
-    """Return the next ranges in parts of at most so many transactions, if a block has no more; none as `next_batch`."""
-    batch = prefetcher.next_batch(limit=most, blocking=blocking)
-    if not batch:
+def _next_batches(prefetcher: Prefetcher[_PreparedReading], *, most: int, blocking: bool = True) -> list[_WriteBatch]:
+    """Return the next ranges in batches up to `most` transactions, or one block; none as `Prefetcher.next_batch`."""
+    results = prefetcher.next_batch(limit=most, blocking=blocking)
+    if not results:
         return []
-    lines = {key: line for read in batch for key, line in read.lines.items()}
-    joined = join_ranges([read.reading for read in batch])
-    return [_HistoryPart(part, lines) for part in split_between_blocks(joined, most=most)]
+    lines = {key: line for result in results for key, line in result.lines.items()}
+    joined = join_ranges([result.reading for result in results])
+    return [_WriteBatch(reading, lines) for reading in split_between_blocks(joined, most=most)]
 
 
 @dataclass(kw_only=True, slots=True)
 class _Writer:
-    """Writer of the blocks that are read for a coverage, in the calling thread.
+    """Writer for a coverage row's blocks, in the calling thread.
 
-    Swaps of the next part are converted by another thread while PostgreSQL works.
+    Another thread converts the next batch's swaps while PostgreSQL works.
     """
 
     coverage: Coverage
@@ -276,16 +275,15 @@ class _Writer:
     def __post_init__(self) -> None:
         self._tokens = PoolTokenCache(self.chain)
 
-    def write(self, part: _HistoryPart, *, following: _HistoryPart | None) -> HistoryStep:
-        """Write the next part in one database transaction. Raises ProgressConflictError.
+    def write(self, batch: _WriteBatch, *, following: _WriteBatch | None) -> HistoryStep:
+        """Write the next batch in one database transaction. Raises ProgressConflictError.
 
-        `following` is the part of the next call, if it is known.
+        `following` is the next call's batch, if it is complete.
         """
-        before, chain, reading = self.coverage.followed_to, self.chain, part.reading
+        before, chain, reading = self.coverage.followed_to, self.chain, batch.reading
         with transaction.atomic():
             tune_bulk_transaction()
-            # Progress first: of two concurrent writers, one blocks here until the other commits, and has wasted no
-            # work.
+            # Progress first: a second concurrent writer blocks here until the first one commits, and wastes no work.
             chain_lock.lock_exclusive(chain.chain_id)
             if reading.last > self.target():
                 raise ProgressConflictError(
@@ -293,7 +291,7 @@ class _Writer:
                 )
             advance_followed(self.coverage, to=reading.last)
             writing.leave_out_old_events(reading.transactions)
-            writing.write_transactions(reading.transactions, chain=chain, lines=part.lines, final=True)
+            writing.write_transactions(reading.transactions, chain=chain, lines=batch.lines, final=True)
             prepared, self._prepared = self._prepared, self._prepare(following, before=reading) if following else None
             stored = trade_writing.store_trades(
                 reading.swaps,
@@ -312,15 +310,15 @@ class _Writer:
             trades=stored.trades,
         )
 
-    def _prepare(self, part: _HistoryPart, *, before: RangeFacts) -> "Future[PreparedTrades]":
-        """Begin the conversion of a part's swaps."""
-        launched = {launch.token for facts in part.reading.transactions for launch in facts.launches}
+    def _prepare(self, batch: _WriteBatch, *, before: RangeFacts) -> "Future[PreparedTrades]":
+        """Begin to convert a batch's swaps."""
+        launched = {launch.token for facts in batch.reading.transactions for launch in facts.launches}
         convert = trade_writing.prepare_trades(
-            part.reading.swaps,
+            batch.reading.swaps,
             before=before.swaps,
             launched=launched,
             cache=self._tokens,
-            liquidity_changes=[*before.liquidity_changes, *part.reading.liquidity_changes],
+            liquidity_changes=[*before.liquidity_changes, *batch.reading.liquidity_changes],
         )
 
         def compute() -> PreparedTrades:
@@ -331,7 +329,7 @@ class _Writer:
 
 
 def _window(coverage: Coverage) -> list[FollowedBlock]:
-    """Return the next blocks of the reorg window that the coverage lacks."""
+    """Return the next reorg window blocks that the coverage lacks."""
     followed = FollowedBlock.objects.filter(chain_id=coverage.chain_id, number__gt=coverage.followed_to)
     return list(followed.order_by("number")[:MAX_JOINED_BLOCKS])
 
@@ -358,7 +356,7 @@ def _go_on(row: Coverage, session: LeaderSession) -> None:
     try:
         _read(row, control)
     except ProgressConflictError:
-        # A reorg unwound some of it, or another process has batch over; the leader lock decides that.
+        # A reorg unwound some blocks, or another process has taken over; the leader lock decides that.
         return
     except RetryableError as error:
         session.ended.wait(control.record(error))

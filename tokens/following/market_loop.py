@@ -1,4 +1,4 @@
-"""A leader's loop over markets: each full minute, sums lose what leaves their periods, and USD prices are checked."""
+"""A leader's market loop: each full minute, old trades leave the rolling sums, and USD prices are checked."""
 
 import time
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def keep_markets(session: LeaderSession) -> None:
 
 
 def roll_to_now(chain: ChainInfo) -> None:
-    """Move a chain's rolling sums to the current minute, and refresh the markets of tokens with other sums.
+    """Move a chain's rolling sums to the current minute, and refresh the markets whose sums changed.
 
     A step is a short transaction, after which a block can be written.
     """
@@ -55,7 +55,7 @@ def roll_to_now(chain: ChainInfo) -> None:
 
 
 def reprice_markets(chain: ChainInfo) -> None:
-    """Refresh the markets that are priced with a stale rate of their quote token, in short transactions."""
+    """Refresh the markets that are priced with a stale quote token rate, in short transactions."""
     stale = find_stale_markets(chain)
     for start in range(0, len(stale), _BATCH):
         _refresh_batch(chain, stale[start : start + _BATCH])

@@ -1,4 +1,4 @@
-"""Prometheus metrics of followed chains and of the checks of their final blocks."""
+"""Prometheus metrics about followed chains and about final block verification."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -12,8 +12,8 @@ from config.watching.metrics import labelled_gauge
 from tokens.following.chain_status import read_chain_states
 from tokens.models import CoverageAlarm
 
-# Metric name -> the attribute of `ChainState` that it exports, and its help text.
-_OF_CHAINS = {
+# Metric name -> the `ChainState` attribute that it exports, and its help text.
+_CHAIN_GAUGES = {
     "head_block": ("head", "Newest block reported by a node."),
     "final_block": ("final", "Newest final block."),
     "followed_block": ("followed", "Newest block whose logs are stored."),
@@ -28,7 +28,7 @@ _OF_CHAINS = {
     "halted": ("is_halted", "1 while following is halted until an operator rewinds the chain."),
     "trouble": ("is_troubled", "1 while a loop of the follower fails and is retried."),
 }
-# Columns of coverage alarms, each a counter, and their help texts.
+# Coverage alarm columns, each a counter, and their help texts.
 _COUNTERS = {
     "missing": "Launches, events and trades that nodes had omitted.",
     "invented": "Stored launches, events and trades that the chain does not have.",
@@ -36,7 +36,7 @@ _COUNTERS = {
     "kept": "Stored launches, events and trades that nodes omit now, and that nothing proved wrong.",
     "unproven": "Blocks whose receipts don't make the header's bloom filter, or could not be read.",
 }
-# What coverage alarms are about. One may be about several.
+# Coverage alarm kinds. An alarm may be of several kinds.
 _KINDS = {
     "logs": Q(missing__gt=0) | Q(invented__gt=0),
     "values": Q(corrected__gt=0),
@@ -46,23 +46,23 @@ _KINDS = {
 
 
 def following(now: datetime) -> Iterator[Metric]:
-    """Yield the progress of each chain that was ever followed. Unknown values have no sample."""
+    """Yield progress by chain, for chains that were ever followed. Unknown values have no sample."""
     states = {str(state.chain_id): state for state in read_chain_states(now)}
-    for name, (attribute, text) in _OF_CHAINS.items():
+    for name, (attribute, text) in _CHAIN_GAUGES.items():
         values = {chain: getattr(state, attribute) for chain, state in states.items()}
         yield labelled_gauge(f"launchboard_chain_{name}", text, "chain", values)
 
 
 def coverage(now: datetime) -> Iterator[Metric]:
-    """Yield what the verification of final blocks has found per chain, and how much of it no operator has seen."""
+    """Yield the findings of final block verification per chain, and how many no operator has seen."""
     sums: dict[str, Any] = {f"all_{column}": Sum(column) for column in _COUNTERS}
     unseen: dict[str, Any] = {
         f"unseen_{kind}": Count("pk", filter=Q(seen_at=None) & condition) for kind, condition in _KINDS.items()
     }
     # Followed chains without alarms are included: a counter that first appears with its alarm shows no increase.
     chains: dict[str, Mapping[str, Any]] = {str(state.chain_id): {} for state in read_chain_states(now)}
-    found = CoverageAlarm.objects.order_by().values("chain_id")
-    for row in found.annotate(**sums, **unseen, unseen=Count("pk", filter=Q(seen_at=None))):
+    alarms = CoverageAlarm.objects.order_by().values("chain_id")
+    for row in alarms.annotate(**sums, **unseen, unseen=Count("pk", filter=Q(seen_at=None))):
         chains[str(row["chain_id"])] = row
     for column, text in _COUNTERS.items():
         counter = CounterMetricFamily(f"launchboard_coverage_{column}", text, labels=["chain"])

@@ -1,4 +1,4 @@
-"""New heads of a chain: by a WebSocket subscription where there is one, else by polling."""
+"""New heads of a chain: from a WebSocket subscription if a URL is set, else by polling."""
 
 import logging
 import time
@@ -21,13 +21,13 @@ logger = logging.getLogger(__name__)
 _REMEMBERED = 64
 # Block times are whole seconds and blocks come early: polling starts this share of the interval before a block is due.
 _EARLY = 0.05
-# The shortest delay, and the delay as a share of how long the block is overdue, so that an idle chain is polled rarely.
+# The shortest delay, and the delay as a share of the seconds that a block is overdue: an idle chain is polled rarely.
 _SHORTEST_SECONDS = 0.05
 _SHARE_OF_DELAY = 0.25
 
 # Seconds for which a notified block is retried although other nodes don't have it yet.
 _FRESH_SECONDS = 2.0
-# Seconds within which the end of the session is noticed.
+# Seconds within which the session's end is noticed.
 _SLICE_SECONDS = 0.25
 # The timeout for opening a WebSocket, during which there is no polling; and the delays before a lost one is opened
 # again.
@@ -37,7 +37,7 @@ _RECONNECT_BACKOFF = Backoff(first=1, longest=60)
 
 @dataclass
 class PollSchedule:
-    """Poll times, from the block times of the headers that were seen."""
+    """Poll times computed from the block times of recent headers."""
 
     # The longest delay in seconds.
     longest: float
@@ -46,9 +46,9 @@ class PollSchedule:
     _seen_at: float | None = field(default=None, init=False)
 
     def record(self, header: BlockHeader, *, now: float) -> None:
-        """Record a reported header; `now` is in seconds of any monotonic clock, as in `next_delay`.
+        """Record a reported header; `now` is in seconds on any monotonic clock, as in `next_delay`.
 
-        A header that is no higher than an earlier one is of another branch, or repeated, and changes nothing.
+        A header that is no higher than an earlier one is repeated or on another branch, and changes nothing.
         """
         if self._blocks and header.number <= self._blocks[-1][0]:
             return
@@ -66,8 +66,8 @@ class PollSchedule:
         """Return the seconds until the next poll."""
         due_at = now if self._seen_at is None else self._seen_at + (1 - _EARLY) * self.interval()
         delay = now - due_at
-        wanted = -delay if delay < 0 else max(_SHORTEST_SECONDS, _SHARE_OF_DELAY * delay)
-        return min(wanted, self.longest)
+        poll_delay = -delay if delay < 0 else max(_SHORTEST_SECONDS, _SHARE_OF_DELAY * delay)
+        return min(poll_delay, self.longest)
 
 
 @dataclass
@@ -75,7 +75,7 @@ class HeadWatcher:
     """A source of a chain's newest header, by subscription or polling. For one thread."""
 
     chain_id: int
-    # The URL of a WebSocket, if there is one.
+    # The WebSocket URL, if there is one.
     url: str | None
     schedule: PollSchedule = field(default_factory=lambda: PollSchedule(longest=settings.FOLLOW_POLL_SECONDS))
     _opened: ExitStack = field(default_factory=ExitStack, init=False)
@@ -96,7 +96,7 @@ class HeadWatcher:
         self._poll_due = True
 
     def wait_for_newest(self, chain: Chain, *, known_hash: str | None, ended: Event) -> BlockHeader | None:
-        """Return the newest header once there may be a new one; None after the end of the session.
+        """Return the newest header once there may be a new one; None after the session's end.
 
         `known_hash` is the hash of the newest followed block. Raises NodeUnavailableError.
         """
@@ -105,13 +105,13 @@ class HeadWatcher:
             newest = chain.read_newest_header()
             self.schedule.record(newest, now=time.monotonic())
             self._poll_due = False
-            # The node of the subscription may have a block a moment before the nodes that are polled.
+            # The subscribed node may have a block a moment before the polled nodes.
             is_fresh = time.monotonic() - self._received_at < _FRESH_SECONDS
             header = self._received if self._received and is_fresh and newest.hash == known_hash else newest
         return header
 
     def _wait(self, ended: Event) -> BlockHeader | None:
-        """Wait for a notification of the subscription, up to FOLLOW_POLL_SECONDS; without one, for the next poll."""
+        """Wait for a notification, up to FOLLOW_POLL_SECONDS; without a subscription, wait for the next poll."""
         try:
             if self._subscribe():
                 # A subscription reports no earlier block: poll once.
@@ -152,7 +152,7 @@ class HeadWatcher:
 
 @contextmanager
 def head_watcher(chain_id: int) -> Iterator[HeadWatcher]:
-    """Yield the watcher of a chain, and close its subscription at the end."""
+    """Yield a chain's watcher, and close its subscription at the end."""
     watcher = HeadWatcher(chain_id, settings.RPC_WS_URLS.get(chain_id))
     try:
         yield watcher

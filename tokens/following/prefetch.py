@@ -1,4 +1,4 @@
-"""Prefetching of block ranges: several are read at a time, and handed out strictly in chain order."""
+"""Block range prefetching: several ranges are read at a time, and handed out strictly in chain order."""
 
 import gc
 import sys
@@ -23,18 +23,18 @@ TARGET_TRANSACTIONS = 250
 # Seconds within which a stop is noticed.
 _STOP_CHECK_SECONDS = 0.2
 
-# Garbage collection while blocks are read: thresholds of the young, middle and old generation. A response becomes a
-# hundred thousand objects at once, none of which is in a cycle; with Python's defaults (700, 10, 10), scanning them
-# takes a fifth of the time that reading them takes.
+# Garbage collection thresholds while blocks are read: young, middle and old generation. A response becomes a hundred
+# thousand objects at once, all without cycles. With Python's defaults (700, 10, 10), scanning them takes a fifth of the
+# time for reading them.
 _YOUNG, _MIDDLE, _OLD = 50_000, 20, 100
-# The thread switch interval, a tenth of Python's default. The writing thread waits for a turn after each statement,
-# of which a batch has a score: behind reading threads that compute, PostgreSQL would be idle meanwhile.
+# The thread switch interval, a tenth of Python's default. The writing thread waits for the interpreter lock after each
+# statement, about 20 times in a batch: behind reading threads that compute, PostgreSQL would be idle meanwhile.
 _SWITCH_SECONDS = 0.0005
 
 
 @dataclass(frozen=True, kw_only=True)
 class RetryControl:
-    """The stop event and the retry hooks of work that is retried without limit."""
+    """The stop event and the retry hooks for work that is retried without limit."""
 
     # Set by the owner to stop the work.
     stop: threading.Event
@@ -46,11 +46,11 @@ class RetryControl:
 
 @dataclass(frozen=True, kw_only=True)
 class PrefetchJob(Generic[Result]):
-    """The reading of one range, by a thread that may not use the database."""
+    """Functions that read block ranges, in threads that may not use the database."""
 
     # Reads the range from its first to its last block. Retried without limit on RetryableError.
     read: Callable[[int, int], Result]
-    # The size of a result, in transactions.
+    # A result's size in transactions.
     count: Callable[[Result], int]
     # The most blocks that a range may have at the moment.
     longest: Callable[[], int]
@@ -88,7 +88,7 @@ class Prefetcher(Generic[Result]):
     job: PrefetchJob[Result]
     pool: RequestThreadPool = field(kw_only=True)
     planned_to: int = field(kw_only=True)
-    # Of the threads that read, and the one that converts swaps, one computes while the others wait.
+    # Only one reading or converting thread computes at a time; the others wait.
     _computing: threading.Lock = field(default_factory=threading.Lock, init=False)
     _pending: "deque[_PendingRange[Result]]" = field(default_factory=deque, init=False)
     _density_known: bool = field(default=False, init=False)
@@ -120,7 +120,7 @@ class Prefetcher(Generic[Result]):
         return results
 
     def _request(self) -> None:
-        """Submit further ranges: as many pending ones as are read at a time, and one that is being written.
+        """Submit further ranges, until twice FOLLOW_CONCURRENCY and one more are pending.
 
         The first range is read without others: only its result shows how much the next ones may hold.
         """
@@ -171,7 +171,7 @@ class Prefetcher(Generic[Result]):
                 pending.future = self.pool.submit(self._read, pending.first, pending.last)
 
     def _resize(self, blocks: int, count: int) -> None:
-        """Adapt the length of the next ranges to the density of this one; at most double it."""
+        """Adapt the next ranges' length to this range's density; at most double it."""
         fitting = blocks * TARGET_TRANSACTIONS // max(count, 1)
         self._density_known = True
         self._length = max(1, min(fitting, 2 * self._length, settings.FOLLOW_LONGEST_RANGE_BLOCKS))

@@ -18,9 +18,9 @@ def read_newest_block(chain_id: int) -> FollowedBlock | None:
 
 
 def read_blocks(chain_id: int, numbers: Iterable[int]) -> dict[int, FollowedBlock]:
-    """Return number -> block for those that are in the window."""
-    found = FollowedBlock.objects.filter(chain_id=chain_id, number__in=list(numbers))
-    return {block.number: block for block in found}
+    """Return number -> block, for numbers in the window."""
+    blocks = FollowedBlock.objects.filter(chain_id=chain_id, number__in=list(numbers))
+    return {block.number: block for block in blocks}
 
 
 def check_newest(chain_id: int, expected: FollowedBlock) -> None:
@@ -33,7 +33,7 @@ def check_newest(chain_id: int, expected: FollowedBlock) -> None:
 
 
 def append_blocks(chain_id: int, headers: Sequence[BlockHeader], *, depth: int) -> None:
-    """Append blocks on top, and drop those that are final now, except the newest of these."""
+    """Append blocks on top, and drop blocks that are final now, except the newest final one."""
     FollowedBlock.objects.bulk_create(block_row(chain_id, header) for header in headers)
     FollowedBlock.objects.filter(chain_id=chain_id, number__lt=headers[-1].number - depth).delete()
 
@@ -45,7 +45,7 @@ def reset_to(chain_id: int, header: BlockHeader) -> None:
 
 
 def block_row(chain_id: int, header: BlockHeader) -> FollowedBlock:
-    """Return an unsaved row of a block."""
+    """Return a block's unsaved row."""
     return FollowedBlock(
         chain_id=chain_id,
         number=header.number,
@@ -56,7 +56,7 @@ def block_row(chain_id: int, header: BlockHeader) -> FollowedBlock:
 
 
 def block_header(block: FollowedBlock) -> BlockHeader:
-    """Return the header of a row. Its bloom filter is empty, because rows don't store it."""
+    """Return a row's header. Its bloom filter is empty, because rows don't store it."""
     return BlockHeader(
         number=block.number,
         hash=block.hash,

@@ -1,7 +1,7 @@
 """Reorg detection: the branch that replaces followed blocks, and whether enough nodes have it.
 
-The head reads from one node, which may be on the wrong branch, or have stopped at a block without an error. So a loop
-of its own compares the newest followed block with all nodes; the head must not wait for a node that hangs.
+The head reads from one node, which may be on the wrong branch, or have stopped at a block without an error. So a
+separate loop compares the newest followed block with all nodes; the head must not wait for a node that hangs.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from tokens.following.leader_loops import LeaderSession
 from tokens.installation.installed_chains import installed_chain
 from tokens.models import FollowedBlock
 
-# The most blocks that are compared at once, and the most that are read of a new branch at once.
+# The most blocks that are compared at once, and the most blocks of a new branch that are read at once.
 MAX_COMPARED_BLOCKS = 256
 PIECE_BLOCKS = 32
 # The name of the voting loop among the failures.
@@ -40,20 +40,20 @@ class ReorgTooDeepError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Branch:
-    """A competing branch of at least one block, on top of a followed block."""
+    """A competing branch on top of a followed block; it has at least one block."""
 
     ancestor: FollowedBlock
     # The lowest followed block that would be dropped.
     dropped: FollowedBlock
-    # In chain order; the first ones of a long branch.
+    # In chain order; for a long branch, only the first ones.
     headers: tuple[BlockHeader, ...]
 
 
 def find_branch(chain: Chain, *, last: FollowedBlock, newest: BlockHeader) -> Branch | None:
-    """Return a node's branch in place of our newest blocks; None if the node has no other block in their place.
+    """Return the node's branch that competes with our newest blocks; None if the node has no competing block.
 
-    Searches back in steps that double. Raises ReorgTooDeepError, BlockNotCanonicalError for inconsistent responses of
-    the node, and NodeUnavailableError.
+    Searches back in steps that double. Raises ReorgTooDeepError, BlockNotCanonicalError if the node's responses are
+    inconsistent, and NodeUnavailableError.
     """
     chain_id = chain.info.chain_id
     theirs: dict[int, BlockHeader] = {}
@@ -75,13 +75,13 @@ def find_branch(chain: Chain, *, last: FollowedBlock, newest: BlockHeader) -> Br
 
 
 def has_node_majority(chain: Chain, *, ours: BlockHeader, theirs: BlockHeader) -> bool:
-    """Return whether at least as many nodes have their block as have ours. A tie goes to the first configured node.
+    """Return whether more nodes have `theirs` than have `ours`. A tie goes to the first configured node.
 
     Raises NodeUnavailableError.
     """
     with_theirs, without = chain.count_nodes_with(theirs)
     if with_theirs > without:
-        # Nodes that have ours are among those without theirs.
+        # Nodes that have ours are counted in `without`.
         return True
     with_ours, _ = chain.count_nodes_with(ours)
     if with_theirs != with_ours:
@@ -98,22 +98,22 @@ def is_outvoted(chain: Chain, block: BlockHeader) -> bool:
 
 def linked_headers(headers: Sequence[BlockHeader], *, to: FollowedBlock) -> tuple[BlockHeader, ...]:
     """Return the headers up to the first one that does not build on the one before; the first must build on `to`."""
-    parent, found = to.hash, list[BlockHeader]()
+    parent, linked = to.hash, list[BlockHeader]()
     for header in headers:
         if header.parent_hash != parent:
             break
         parent = header.hash
-        found.append(header)
-    return tuple(found)
+        linked.append(header)
+    return tuple(linked)
 
 
 def consecutive_headers(headers: dict[int, BlockHeader], *, first: int) -> list[BlockHeader]:
     """Return the headers from number `first` up to the first gap."""
-    found = []
+    consecutive = []
     while first in headers:
-        found.append(headers[first])
+        consecutive.append(headers[first])
         first += 1
-    return found
+    return consecutive
 
 
 def _branch(
@@ -125,11 +125,11 @@ def _branch(
     newest: BlockHeader,
 ) -> Branch | None:
     if dropped is None or dropped.number not in theirs:
-        # No followed block has another one in its place: the node lags, or another node reported the newest block.
+        # No followed block has a competing one: the node lags, or another node reported the newest block.
         return None
     end = min(newest.number, ancestor.number + PIECE_BLOCKS)
-    wanted = [number for number in range(ancestor.number + 1, end + 1) if number not in theirs]
-    theirs = theirs | (chain.read_headers(wanted) if wanted else {})
+    missing = [number for number in range(ancestor.number + 1, end + 1) if number not in theirs]
+    theirs = theirs | (chain.read_headers(missing) if missing else {})
     headers = linked_headers(consecutive_headers(theirs, first=ancestor.number + 1)[:PIECE_BLOCKS], to=ancestor)
     if not headers:
         raise BlockNotCanonicalError(
@@ -151,8 +151,8 @@ def poll_votes(session: LeaderSession) -> None:
 def check_votes(session: LeaderSession, *, behind: str | None = None) -> str | None:
     """Query all nodes once, and signal the head if most have another newest block than the followed one.
 
-    Return the hash of the followed block if a node is ahead of it, else None. Passed as `behind` to the next call, it
-    makes that call signal the head if the head has not moved since.
+    Return the followed block's hash if a node is ahead of it, else None. Pass the result as `behind` to the next call:
+    that call signals the head if the head has not moved since.
     """
     newest = reorg_window.read_newest_block(session.chain_id)
     if newest is None:

@@ -1,1 +1,1 @@
-"""Following of Solana by the signature lists of accounts."""
+"""Following Solana by the signature lists of its accounts."""

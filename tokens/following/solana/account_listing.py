@@ -1,4 +1,4 @@
-"""Signature listings of an account: pages from the newest transaction back to those that are read."""
+"""Signature listings of an account: pages from the newest transaction back to transactions that are read."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ from tokens.chains.solana.solana_chain import MAX_LISTED, SignatureInfo, SolanaC
 from tokens.following.solana import followed_accounts
 from tokens.models import FollowedAccount, ListedSignature
 
-# The number of signatures that is requested beyond the stored ones.
+# How many signatures are requested beyond the stored ones.
 _EXTRA_SIGNATURES = 50
 
 
@@ -34,8 +34,8 @@ def list_signature_page(account: FollowedAccount, *, chain: SolanaChain, head: i
     # overlap.
     floor = followed_accounts.floor_of(account)
     at_end = not older or (begins and len(page) == 1) or older[-1].slot < floor
-    wanted = followed_accounts.lowest_known(account)
-    met = account.met or any(info.signature == wanted for info in page)
+    lowest = followed_accounts.lowest_required(account)
+    met = account.met or any(info.signature == lowest for info in page)
     if at_end and account.read_to and not met:
         followed_accounts.restart_listing(account)
         raise NodeUnavailableError(
@@ -61,16 +61,16 @@ def _page_length(account: FollowedAccount) -> int:
     """Return the page size to request. If little is new, the first page reaches down to stored transactions."""
     if account.listing_slot is not None or not account.read_to:
         return MAX_LISTED
-    known = ListedSignature.objects.filter(
+    stored_count = ListedSignature.objects.filter(
         account=account, read=True, slot__gte=followed_accounts.floor_of(account)
     ).count()
-    return min(MAX_LISTED, known + _EXTRA_SIGNATURES)
+    return min(MAX_LISTED, stored_count + _EXTRA_SIGNATURES)
 
 
 def _list_by_all_nodes(
     account: FollowedAccount, *, chain: SolanaChain, before: str | None, slot: int
 ) -> list[SignatureInfo]:
-    """Return the longest page of all nodes. A node that has pruned history lists the rest as if it were all.
+    """Return the longest page from all nodes. A node that has pruned history lists the rest as if it were all.
 
     Raises NodeUnavailableError if a node does not respond, because it may be the only one with the history.
     """

@@ -1,4 +1,4 @@
-"""The loop over Solana's followed accounts: each is listed and read in turn, and their common progress stored."""
+"""The loop over Solana's followed accounts: it lists and reads each in turn, and stores their common progress."""
 
 import logging
 import time
@@ -27,7 +27,7 @@ _LOG_INTERVAL_SECONDS = 10.0
 
 
 def follow_accounts(session: LeaderSession) -> None:
-    """List and read the accounts of the registry, again and again, until the session ends."""
+    """List and read the registry's accounts, again and again, until the session ends."""
     rounds = AccountRounds(installed_solana())
     while not session.ended.is_set():
         begin_request()
@@ -43,7 +43,7 @@ def follow_accounts(session: LeaderSession) -> None:
 
 @dataclass
 class AccountRounds:
-    """Rounds of one step per account, so that an account with a long history delays no other."""
+    """Rounds with one step per account, so that an account with a long history delays no other."""
 
     chain: SolanaChain
     _rate: "_ReadRate" = field(default_factory=lambda: _ReadRate(), init=False)
@@ -64,7 +64,7 @@ class AccountRounds:
         return busy
 
     def _step(self, account: FollowedAccount, session: LeaderSession, *, head: int) -> bool:
-        part = f"account {account.address}"
+        name = f"account {account.address}"
         try:
             has_more = self.advance(account, head=head)
         except ProgressConflictError as error:
@@ -74,12 +74,12 @@ class AccountRounds:
             return False
         except RetryableError as error:
             # The next round comes after a delay anyway.
-            session.failures.record(part, error, max_delay=settings.FOLLOW_POLL_SECONDS)
+            session.failures.record(name, error, max_delay=settings.FOLLOW_POLL_SECONDS)
             account.refresh_from_db()
             return False
-        # The first page proves nothing about later ones, which may be what fails each time.
+        # The first page proves nothing about later pages, one of which may fail each time.
         if account.listed or not has_more:
-            session.failures.clear(part)
+            session.failures.clear(name)
         return has_more
 
     def advance(self, account: FollowedAccount, *, head: int) -> bool:
@@ -110,12 +110,12 @@ class _ReadRate:
     _read: dict[int, ReadCounts] = field(default_factory=dict, init=False)
 
     def begin(self, account: FollowedAccount) -> None:
-        """Start or continue the measurement of an account."""
+        """Start or continue to measure an account."""
         now = self._begun.setdefault(account.pk, time.monotonic())
         self._logged_at.setdefault(account.pk, now)
 
     def record(self, account: FollowedAccount, read: ReadCounts) -> None:
-        """Record what was read since the last call."""
+        """Record the counts since the last call."""
         before = self._read.get(account.pk, ReadCounts(transactions=0, launches=0, trades=0))
         self._read[account.pk] = ReadCounts(
             transactions=before.transactions + read.transactions,

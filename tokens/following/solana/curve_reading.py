@@ -1,7 +1,7 @@
-"""Terms of bonding curves, and what pools' accounts have of them: read once for each config, and stored.
+"""Bonding curve terms, read once for each config and stored; and curve progress from pool accounts.
 
-Trades carry the progress of a token whose curve is stored. This covers the rest: the first pools of a config, tokens
-that were indexed before curves were read, pools without a swap, and the time at which a curve was completed.
+Trades carry the progress if a token's curve is stored. This module covers the rest: a config's first pools, tokens
+indexed before curves were read, pools without a swap, and curve completion times.
 """
 
 import logging
@@ -28,7 +28,7 @@ _ADD_CONFIGS = """
 
 
 def store_curves(chain: SolanaChain, pools: Mapping[int, PoolTotals]) -> None:
-    """Read and store the curves without which tokens have no progress; `pools` are up to 100 accounts, by token id.
+    """Read and store curves of tokens that have no progress; `pools` are up to 100 accounts, by token id.
 
     Raises NodeUnavailableError.
     """
@@ -55,7 +55,7 @@ def store_curves(chain: SolanaChain, pools: Mapping[int, PoolTotals]) -> None:
 
 
 def store_progress(chain: SolanaChain, pools: Mapping[int, PoolTotals]) -> None:
-    """Store the progress of tokens that have none, and the ends of curves, from the same accounts."""
+    """Store missing progress and curve completion times, from the same accounts."""
     rows = list(Market.objects.filter(pk__in=pools).values_list("pk", "curve_progress", "graduated_at"))
     ended = {
         pk: datetime.fromtimestamp(completed_at, UTC)
@@ -63,8 +63,8 @@ def store_progress(chain: SolanaChain, pools: Mapping[int, PoolTotals]) -> None:
         if graduated_at is None and (completed_at := pools[pk].completed_at)
     }
     unknown = {pk: pools[pk].config for pk, progress, _ in rows if progress is None}
-    known = _stored_configs(chain, set(unknown.values()))
-    ready = {pk: config for pk, config in unknown.items() if config in known}
+    stored_configs = _stored_configs(chain, set(unknown.values()))
+    ready = {pk: config for pk, config in unknown.items() if config in stored_configs}
     if not ready and not ended:
         return
     with transaction.atomic():

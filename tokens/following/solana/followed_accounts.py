@@ -1,7 +1,7 @@
 """The followed accounts of Solana's launchpads, and the one function that advances their progress.
 
-Progress advances by compare-and-set, in the transaction that writes what was found. So a process killed at any instant
-resumes without a gap, and two processes that follow the same account notice each other.
+Progress advances by compare-and-set, in the transaction that writes launches and trades. So a process killed at any
+instant resumes without a gap, and two processes that follow the same account notice each other.
 """
 
 import logging
@@ -22,7 +22,7 @@ from tokens.models import ChainHead, FollowedAccount, ListedSignature, Token
 
 logger = logging.getLogger(__name__)
 
-# A listing overlaps the last one by so many slots, about a minute. A node's newest slot proves that it is recent
+# Slots by which a listing overlaps the last one, about a minute. A node's newest slot proves that the node is recent
 # enough, but not that its signature index is: a node counts as healthy up to 128 slots behind the others.
 OVERLAP_SLOTS = 150
 
@@ -45,17 +45,17 @@ def followed_addresses(chain: ChainInfo) -> tuple[str, ...]:
 
 
 def open_accounts(chain: ChainInfo) -> list[FollowedAccount]:
-    """Return the rows of the registry's accounts; a new account is read from the slot of FOLLOW_FROM on.
+    """Return the rows for the registry's accounts; a new account is read from FOLLOW_FROM's slot on.
 
-    Without FOLLOW_FROM, all of its transactions are read. The row of an account that left the registry stays as it is.
+    Without FOLLOW_FROM, all its transactions are read. If an account has left the registry, its row stays as it is.
     """
     addresses = followed_addresses(chain)
-    there = {
+    stored = {
         account.address: account
         for account in FollowedAccount.objects.filter(chain_id=chain.chain_id, address__in=addresses)
     }
     first = settings.FOLLOW_FROM.get(chain.chain_id, 0)
-    return [there.get(address) or open_account(address, chain, first_slot=first) for address in addresses]
+    return [stored.get(address) or open_account(address, chain, first_slot=first) for address in addresses]
 
 
 def advance_account(account: FollowedAccount, **changes: Any) -> None:
@@ -77,29 +77,29 @@ def restart_listing(account: FollowedAccount) -> None:
     advance_account(account, **_LISTING)
 
 
-def lowest_known(account: FollowedAccount) -> str:
+def lowest_required(account: FollowedAccount) -> str:
     """Return the oldest transaction that a listing must reach: the oldest read one in its range, or the last one read.
 
-    If a node has forgotten what is older, a listing that has reached `read_to` may end above the overlap of listings.
+    If a node has pruned older transactions, a listing that has reached `read_to` may end above the overlap.
     """
-    known = ListedSignature.objects.filter(account=account, read=True).order_by("slot", "-pk")
-    return known.values_list("signature", flat=True).first() or account.read_to
+    signatures = ListedSignature.objects.filter(account=account, read=True).order_by("slot", "-pk")
+    return signatures.values_list("signature", flat=True).first() or account.read_to
 
 
 def unread_signatures(account: FollowedAccount) -> Any:
-    """Return the account's transactions that are listed and not read, oldest first."""
+    """Return the account's transactions that are listed but not read, oldest first."""
     return ListedSignature.objects.filter(account=account, read=False).order_by("slot", "-pk")
 
 
 def read_again(chain_id: int) -> int:
-    """Have all accounts be read again from their beginning, pools from their launch; return how many.
+    """Have all accounts be read again from their beginning, and pools from their launch; return how many.
 
-    What is stored stays, and nothing is stored twice. A process that follows an account continues with it from there.
+    Stored rows stay, and no row is stored twice. A process that follows an account continues from its beginning.
     """
     launches = Token.objects.on_chain().filter(chain_id=chain_id, pool_address=OuterRef("address"))
     with transaction.atomic():
         accounts = FollowedAccount.objects.filter(chain_id=chain_id)
-        # Before their signatures, as followers do: the other sequence would end in deadlocks.
+        # Locked before their signatures, as in followers: the other sequence would cause deadlocks.
         list(accounts.order_by("pk").select_for_update(no_key=True))
         ListedSignature.objects.filter(account__in=accounts).delete()
         return accounts.update(
@@ -113,7 +113,7 @@ def read_again(chain_id: int) -> int:
 
 
 def complete_listing(account: FollowedAccount) -> None:
-    """Store that a listing is read in full, and delete signatures below the range of later listings.
+    """Store that a listing is read in full, and delete signatures below later listings' range.
 
     Raises ProgressConflictError.
     """
@@ -127,13 +127,13 @@ def complete_listing(account: FollowedAccount) -> None:
 
 
 def floor_of(account: FollowedAccount) -> int:
-    """Return the lowest slot of the next listing."""
+    """Return the next listing's lowest slot."""
     return max(account.first_slot, account.read_to_slot - OVERLAP_SLOTS if account.read_to else 0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FollowedSlot:
-    """The slot up to which all accounts are read, and the time since when the next one waits, if any."""
+    """The slot up to which all accounts are read, and the time since which the next slot waits, if any."""
 
     slot: int
     at: datetime | None
@@ -141,9 +141,8 @@ class FollowedSlot:
 
 def followed_slot(accounts: list[FollowedAccount]) -> FollowedSlot | None:
     """Return how far all accounts are read; None without accounts, or before their listings are complete."""
-    found = [_account_followed_slot(account) for account in accounts]
-    known = [followed for followed in found if followed is not None]
-    return min(known, key=lambda followed: followed.slot) if known and len(known) == len(found) else None
+    slots = [followed for account in accounts if (followed := _account_followed_slot(account))]
+    return min(slots, key=lambda followed: followed.slot) if slots and len(slots) == len(accounts) else None
 
 
 def _account_followed_slot(account: FollowedAccount) -> FollowedSlot | None:
@@ -155,7 +154,7 @@ def _account_followed_slot(account: FollowedAccount) -> FollowedSlot | None:
 def open_account(address: str, chain: ChainInfo, *, first_slot: int, first: str = "") -> FollowedAccount:
     """Return the account's row; a new row is read from slot `first_slot` on.
 
-    `first` is a transaction of that slot, which the first listing must reach to be trusted.
+    `first` is a transaction in that slot, which the first listing must reach to be trusted.
     """
     account, created = FollowedAccount.objects.get_or_create(
         chain_id=chain.chain_id,
@@ -170,7 +169,7 @@ def open_account(address: str, chain: ChainInfo, *, first_slot: int, first: str 
 def store_slot_head(info: ChainInfo, *, head: int, followed: FollowedSlot | None) -> None:
     """Store the newest finalised slot, and how far the chain's accounts are read.
 
-    The time of the slot itself would cost another call, and is only a few seconds before the report.
+    The slot's own time would cost another call, and is only a few seconds before the report.
     """
     now = timezone.now()
     columns = {

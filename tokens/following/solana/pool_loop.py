@@ -1,9 +1,9 @@
-"""The loop over Solana's pools that finds transactions which name no account of the launchpad, and reads curves.
+"""The loop over Solana's pools: it finds transactions that name no launchpad account, and reads curves.
 
-These are claims by creators, and the swaps in pools of a launchpad's creator with a config of others. A pool stores how
-much of its fees was ever claimed, and its price. If more was claimed than is stored, or the price is not that of the
-last trade, the pool's own transactions are listed and read as those of a config are. So a claim costs the reading of
-its pool's trades, and a pool without one a hundredth of a call.
+These transactions are creators' claims, and swaps in pools with a foreign config but a launchpad's creator. A pool
+account stores its price and all fees ever claimed. If more fees were claimed than are stored, or the price differs from
+the last trade's, the pool's own transactions are listed and read like a config's. So a claim costs reading its pool's
+trades, and a pool without a claim costs a hundredth of a call.
 """
 
 import logging
@@ -39,17 +39,17 @@ _CURVES = "curves"
 
 # The most accounts in one call to a node.
 _AT_ONCE = 100
-# The number of times that a pool is read for the same totals: its transactions may be listed late.
+# How many times a pool is read for the same totals: its transactions may be listed late.
 _TRIES = 3
 _LONGEST_PAUSE = 10.0
 # Seconds between two such calls.
 _PAUSE = 0.25
-# The most pages or batches of one pool before the next pool has its turn.
+# The most pages or batches that are read for one pool before the next pool has its turn.
 _STEPS = 50
 
 
 def watch_pools(session: LeaderSession) -> None:
-    """Compare all pools with what is stored and find what is missing, again and again, until the session ends."""
+    """Compare all pools with stored rows and read missing transactions, again and again, until the session ends."""
     watch = PoolWatch(installed_solana())
     while not session.ended.is_set():
         begin_request()
@@ -69,13 +69,13 @@ def watch_pools(session: LeaderSession) -> None:
 
 @dataclass
 class PoolWatch:
-    """A walk through the pools of tokens that resumes where it was interrupted."""
+    """A walk through the tokens' pools that resumes where it was interrupted."""
 
     chain: SolanaChain
     _behind: int = field(default=0, init=False)
     # Whether the walk could not read some curves.
     _lacks_curves: bool = field(default=False, init=False)
-    # Pool -> the last reported totals beyond what is stored, and how many times the pool was read for them.
+    # Pool -> the last reported totals beyond the stored ones, and how many times the pool was read for them.
     _tried: dict[str, tuple[PoolTotals, int]] = field(default_factory=dict, init=False)
 
     def run_once(self, session: LeaderSession) -> bool:
@@ -119,42 +119,41 @@ class PoolWatch:
     def _find_unread(
         self, tokens: list[Token], reported: Mapping[str, PoolTotals]
     ) -> Iterable[tuple[Token, PoolTotals]]:
-        """Yield the tokens of pools with claims or trades that are not stored, with what their accounts have."""
-        known = _known_claims(tokens)
+        """Yield tokens whose pools have claims or trades that are not stored, with the pools' totals."""
+        claims = _stored_claims(tokens)
         traded = self._find_traded(tokens, reported)
         for token in tokens:
             totals = reported.get(token.pool_address)
             if totals is None:
                 continue
-            ours = known[token.pk, token.contract_address], known[token.pk, token.paired_token]
+            ours = claims[token.pk, token.contract_address], claims[token.pk, token.paired_token]
             is_more = any(now > then for now, then in zip(totals.claimed, ours, strict=True))
             if (is_more or token.pk in traded) and self._tried.get(token.pool_address, (None, 0)) != (totals, _TRIES):
                 yield token, totals
 
     def _find_traded(self, tokens: Iterable[Token], reported: Mapping[str, PoolTotals]) -> set[int]:
-        """Return the tokens with another price than that of their last trade, where no followed account lists swaps."""
+        """Return tokens whose price differs from their last trade's, in pools without a followed config."""
         info = self.chain.info
         configs = info.addresses("launch_config")
         pools = {pool for pool, totals in reported.items() if totals.config not in configs}
         if not pools or not has_own_trades(info.chain_id):
             return set()
-        stored = _last_prices(tokens)
-        found = find_pool_tokens(info, pools)
+        last_prices = _last_prices(tokens)
         return {
             token.token_id
-            for pool, token in found.items()
-            if (price := _price(reported[pool], token)) is not None and price != stored.get(token.token_id)
+            for pool, token in find_pool_tokens(info, pools).items()
+            if (price := _price(reported[pool], token)) is not None and price != last_prices.get(token.token_id)
         }
 
     def _try(self, token: Token, totals: PoolTotals, session: LeaderSession) -> bool:
         """Read a pool as `_read` does. A pool that fails waits for the next walk, and delays no other."""
-        part = f"pool {token.pool_address}"
+        name = f"pool {token.pool_address}"
         try:
             is_through = self._read(token, totals, session)
         except RetryableError as error:
-            session.failures.record(part, error, max_delay=_LONGEST_PAUSE)
+            session.failures.record(name, error, max_delay=_LONGEST_PAUSE)
             return True
-        session.failures.clear(part)
+        session.failures.clear(name)
         return is_through
 
     def _read(self, token: Token, totals: PoolTotals, session: LeaderSession) -> bool:
@@ -176,17 +175,17 @@ class PoolWatch:
         return True
 
 
-def _known_claims(tokens: Iterable[Token]) -> defaultdict[tuple[int, str], int]:
+def _stored_claims(tokens: Iterable[Token]) -> defaultdict[tuple[int, str], int]:
     """Return (token id, mint) -> the sum of stored claims."""
     rows = FeeClaim.objects.filter(event__token__in=tokens).order_by().values_list("event__token", "currency")
-    known = defaultdict[tuple[int, str], int](int)
+    claims = defaultdict[tuple[int, str], int](int)
     for token_id, currency, amount in rows.annotate(total=Sum("amount")):
-        known[token_id or 0, currency] = int(amount)
-    return known
+        claims[token_id or 0, currency] = int(amount)
+    return claims
 
 
 def _last_prices(tokens: Iterable[Token]) -> dict[int, Decimal | None]:
-    """Return token -> the price after its last trade; a candle of a day stays when trades are dropped."""
+    """Return token id -> the price after its last trade. Daily candles have it even after trades are dropped."""
     days = Candle.objects.filter(token_id=OuterRef("pk"), seconds=DAY).order_by("-at")
     rows = Token.objects.filter(pk__in=[token.pk for token in tokens])
     return dict(rows.annotate(close=Subquery(days.values("close")[:1])).values_list("pk", "close"))

@@ -23,13 +23,13 @@ from tokens.trades.trade_writing import store_trades
 
 logger = logging.getLogger(__name__)
 
-# The number of requests of transactions that are read before anything is written.
+# The most requests whose transactions are read before anything is written.
 _REQUESTS_AT_ONCE = 10
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReadCounts:
-    """Counts of transactions read and written, of their launches, and of trades that were not stored before."""
+    """Counts of written transactions, their launches, and trades that were not stored before."""
 
     transactions: int
     launches: int
@@ -37,14 +37,14 @@ class ReadCounts:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Part:
-    """The contents of some transactions, and signature -> the reason why it can't be decoded by this version."""
+class _ReadBatch:
+    """Contents of some transactions, and signature -> the reason why this version can't decode it."""
 
     rows: Sequence[ListedSignature]
     facts: tuple[TransactionFacts, ...]
     swaps: tuple[Swap, ...]
     poison: Mapping[str, str] = field(default_factory=dict)
-    # Whether a requested transaction is missing behind these.
+    # Whether a requested transaction after these is missing.
     is_cut: bool = False
 
 
@@ -55,54 +55,55 @@ def read_listed(account: FollowedAccount, *, chain: SolanaChain) -> ReadCounts:
     stored as a failed index request, and skipped. Raises RetryableError, ProgressConflictError.
     """
     rows = list(followed_accounts.unread_signatures(account)[: _REQUESTS_AT_ONCE * settings.RPC_BATCH_SIZE])
-    parts = _read(rows, chain)
-    facts = [found for part in parts for found in part.facts]
-    swaps = sorted((swap for part in parts for swap in part.swaps), key=_position)
-    done = [row for part in parts for row in part.rows]
+    batches = _read(rows, chain)
+    facts = [transaction_facts for batch in batches for transaction_facts in batch.facts]
+    swaps = sorted((swap for batch in batches for swap in batch.swaps), key=_position)
+    read_rows = [row for batch in batches for row in batch.rows]
     trades = 0
     with transaction.atomic():
         tune_bulk_transaction()
         if facts or swaps:
             chain_lock.lock_exclusive(account.chain_id)
         followed_accounts.advance_account(account)
-        _mark(done, account)
+        _mark(read_rows, account)
         if facts:
             writing.leave_out_old_events(facts)
             writing.write_transactions(facts, chain=chain.info)
         if swaps:
             # Live in a first reading, too: it waits for nodes, not for sums, and so needs no step at its end.
             trades = store_trades(swaps, (), chain=chain.info, live=True).trades
-        for part in parts:
-            IndexRequest.objects.add_undecodable(account.chain_id, _undecodable(part))
-    return ReadCounts(transactions=len(done), launches=sum(len(found.launches) for found in facts), trades=trades)
+        for batch in batches:
+            IndexRequest.objects.add_undecodable(account.chain_id, _undecodable(batch))
+    launches = sum(len(transaction_facts.launches) for transaction_facts in facts)
+    return ReadCounts(transactions=len(read_rows), launches=launches, trades=trades)
 
 
-def _read(rows: Sequence[ListedSignature], chain: SolanaChain) -> list[_Part]:
-    """Return what the transactions hold, up to the first request that fails.
+def _read(rows: Sequence[ListedSignature], chain: SolanaChain) -> list[_ReadBatch]:
+    """Return the transactions' contents, up to the first request that fails.
 
     Raises RetryableError if the first request fails.
     """
     size = settings.RPC_BATCH_SIZE
     requests = [rows[start : start + size] for start in range(0, len(rows), size)]
-    parts: list[_Part] = []
+    batches: list[_ReadBatch] = []
     with RequestThreadPool(settings.FOLLOW_CONCURRENCY, thread_name_prefix="read-signatures") as pool:
-        for future in [pool.submit(_read_part, request, chain) for request in requests]:
+        for future in [pool.submit(_read_batch, request, chain) for request in requests]:
             try:
-                part = future.result()
+                batch = future.result()
             except RetryableError:
                 pool.shutdown(wait=False, cancel_futures=True)
-                if not parts:
+                if not batches:
                     raise
                 break
-            parts.append(part)
-            if part.is_cut:
+            batches.append(batch)
+            if batch.is_cut:
                 pool.shutdown(wait=False, cancel_futures=True)
                 break
-    return parts
+    return batches
 
 
-def _read_part(rows: Sequence[ListedSignature], chain: SolanaChain) -> _Part:
-    """Read the transactions of one request, in a thread that may not use the database.
+def _read_batch(rows: Sequence[ListedSignature], chain: SolanaChain) -> _ReadBatch:
+    """Read one request's transactions, in a thread that may not use the database.
 
     Raises RetryableError if not even the oldest one can be read.
     """
@@ -110,7 +111,7 @@ def _read_part(rows: Sequence[ListedSignature], chain: SolanaChain) -> _Part:
         facts, swaps = _read_activity([row.signature for row in rows], chain)
     except (LogDecodingError, TransactionNotFoundError):
         return _read_singly(rows, chain)
-    return _Part(rows=rows, facts=tuple(facts), swaps=tuple(swaps))
+    return _ReadBatch(rows=rows, facts=tuple(facts), swaps=tuple(swaps))
 
 
 def _read_activity(
@@ -119,28 +120,28 @@ def _read_activity(
     """Return launches and claims, and swaps where the chain has its own trades. Raises as `read_transactions`."""
     if not has_own_trades(chain.info.chain_id):
         return chain.read_transactions(signatures).values(), ()
-    found, swaps = chain.read_with_swaps(signatures)
-    return found.values(), swaps
+    facts, swaps = chain.read_with_swaps(signatures)
+    return facts.values(), swaps
 
 
-def _read_singly(rows: Sequence[ListedSignature], chain: SolanaChain) -> _Part:
-    """Return what the rows hold up to the first missing transaction. Raises RetryableError if that is the oldest."""
+def _read_singly(rows: Sequence[ListedSignature], chain: SolanaChain) -> _ReadBatch:
+    """Return contents up to the first missing transaction. Raises RetryableError if the oldest one is missing."""
     facts: list[TransactionFacts] = []
     swaps: list[Swap] = []
     poison: dict[str, str] = {}
     for number, row in enumerate(rows):
         try:
-            found, swapped = _read_activity([row.signature], chain)
-            facts += found
-            swaps += swapped
+            row_facts, row_swaps = _read_activity([row.signature], chain)
+            facts += row_facts
+            swaps += row_swaps
         except LogDecodingError as error:
             poison[row.signature] = str(error)
             facts += _read_launches(row, chain)
         except RetryableError:
             if not number:
                 raise
-            return _Part(rows=rows[:number], facts=tuple(facts), swaps=tuple(swaps), poison=poison, is_cut=True)
-    return _Part(rows=rows, facts=tuple(facts), swaps=tuple(swaps), poison=poison)
+            return _ReadBatch(rows=rows[:number], facts=tuple(facts), swaps=tuple(swaps), poison=poison, is_cut=True)
+    return _ReadBatch(rows=rows, facts=tuple(facts), swaps=tuple(swaps), poison=poison)
 
 
 def _read_launches(row: ListedSignature, chain: SolanaChain) -> Collection[TransactionFacts]:
@@ -159,18 +160,18 @@ def _mark(rows: Sequence[ListedSignature], account: FollowedAccount) -> None:
     """Mark rows as read. Raises ProgressConflictError."""
     past_slot = account.listed_from_slot - followed_accounts.OVERLAP_SLOTS
     waiting = ListedSignature.objects.filter(pk__in=[row.pk for row in rows], read=False)
-    # Most are below the range of later listings.
+    # Most are below later listings' range.
     deleted, _ = waiting.filter(slot__lt=past_slot).delete()
     if deleted + waiting.update(read=True) != len(rows):
         raise ProgressConflictError(f"{account}: another process reads it")
 
 
-def _undecodable(part: _Part) -> list[UndecodableLog]:
+def _undecodable(batch: _ReadBatch) -> list[UndecodableLog]:
     """Return the undecodable transactions as logs, for failed index requests that operators see and can retry."""
     return [
         UndecodableLog(
             block_number=row.slot, tx_hash=row.signature, log_index=0, emitter="", launchpad="", reason=reason
         )
-        for row in part.rows
-        if (reason := part.poison.get(row.signature))
+        for row in batch.rows
+        if (reason := batch.poison.get(row.signature))
     ]

@@ -1,4 +1,4 @@
-"""Results of verified runs of blocks, and the alarms about them."""
+"""Verification results by block run, and the alarms about them."""
 
 import logging
 from collections.abc import Collection
@@ -19,7 +19,7 @@ MAX_NAMED_TRANSACTIONS = 100
 class VerifiedRun:
     """A run of verified blocks: the last one, how many, and how many rows were wrong, or stayed without a proof.
 
-    `unproven` are blocks whose receipts don't make the bloom filter, or that no node returned receipts of.
+    `unproven` counts blocks whose receipts don't make the bloom filter, or whose receipts no node returned.
     """
 
     to: int
@@ -32,9 +32,9 @@ class VerifiedRun:
 
 
 def raise_alarm(coverage: Coverage, run: VerifiedRun, *, first: int, tx_hashes: Collection[str]) -> None:
-    """Store an alarm if rows were wrong, stayed without a proof, or if blocks can't be proven by their headers.
+    """Store an alarm if rows were wrong, stayed without a proof, or if headers can't prove blocks.
 
-    Blocks without a proof whose rows were right are a property of the chain: it has one alarm, which grows.
+    Unproven blocks with right rows are a chain property: all of a chain's share one alarm, which grows.
     """
     counts = {
         "missing": run.missing,

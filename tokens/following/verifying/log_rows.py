@@ -1,4 +1,4 @@
-"""Comparison of stored logs with logs of blocks, by what identifies a log."""
+"""Comparison of stored logs with logs in blocks, by log identity."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -22,9 +22,9 @@ from tokens.models import Coverage, LaunchFacts, Token, TokenEvent
 
 
 class LogId(NamedTuple):
-    """Identity of a log in one block, which no competing block shares.
+    """Log identity within one block, which no competing block shares.
 
-    The emitter (EIP-55) belongs to it: a row at the place where another contract's log is has another identity.
+    It includes the emitter (EIP-55): two contracts' logs with the same index have two identities.
     """
 
     tx_hash: str
@@ -34,7 +34,7 @@ class LogId(NamedTuple):
 
 
 def log_ids(transactions: Iterable[TransactionFacts]) -> set[LogId]:
-    """Return the logs of launches, and those that may be events."""
+    """Return the ids of launch logs and of logs that may be events."""
     return {
         LogId(facts.tx_hash, log_index, facts.block_hash, emitter)
         for facts in transactions
@@ -46,17 +46,17 @@ def log_ids(transactions: Iterable[TransactionFacts]) -> set[LogId]:
 
 
 def find_log_rows(coverage: Coverage, first: int, last: int) -> Mapping[LogId, int]:
-    """Return the stored logs of these blocks with their block numbers.
+    """Return the blocks' stored logs with their block numbers.
 
-    Left out is what a reading lacks: launches and logs of contracts that are not read, or that the registry no longer
-    has, and events of tokens whose declared launchpad is switched off.
+    Rows that a reading lacks are left out: launches and logs by contracts that are not read, or that the registry no
+    longer has, and events about tokens whose declared launchpad is switched off.
     """
-    of_blocks = {"chain_id": coverage.chain_id, "block_number__range": (first, last)}
+    in_blocks = {"chain_id": coverage.chain_id, "block_number__range": (first, last)}
     names = ("tx_hash", "log_index", "block_hash", "block_number")
-    launches = Token.objects.filter(**of_blocks, unindexed=False).values_list(*names, "factory_address")
+    launches = Token.objects.filter(**in_blocks, unindexed=False).values_list(*names, "factory_address")
     chain = registry().chain(coverage.chain_id)
     contracts = event_contracts(coverage, chain)
-    events = _read_events(chain).filter(**of_blocks).values_list(*names, "emitter")
+    events = _read_events(chain).filter(**in_blocks).values_list(*names, "emitter")
     left_out = chain.known_emitters - contracts
     read = (
         *(row for row in launches if row[-1].lower() in contracts),
@@ -69,13 +69,13 @@ def find_log_rows(coverage: Coverage, first: int, last: int) -> Mapping[LogId, i
 
 
 def _read_events(chain: ChainInfo) -> QuerySet[TokenEvent]:
-    """Return the stored events of a chain without those of tokens whose launchpad is switched off."""
-    of_read = Q(token=None) | Q(token__generation__in=read_generations(chain))
-    return TokenEvent.objects.filter(of_read, chain_id=chain.chain_id)
+    """Return a chain's stored events, without tokens whose launchpad is switched off."""
+    is_read = Q(token=None) | Q(token__generation__in=read_generations(chain))
+    return TokenEvent.objects.filter(is_read, chain_id=chain.chain_id)
 
 
 def find_altered_transactions(coverage: Coverage, transactions: Collection[TransactionFacts]) -> set[str]:
-    """Return the transactions with stored launches or events that differ from these."""
+    """Return the hashes of transactions whose stored launches or events differ."""
     launches = first_launches(transactions)
     launches |= complete_from_rows(launches.values(), chain_id=coverage.chain_id)
     written = LaunchFacts.objects.filter(token__chain_id=coverage.chain_id, token__contract_address__in=launches)
@@ -88,7 +88,7 @@ def find_altered_transactions(coverage: Coverage, transactions: Collection[Trans
 
 
 def _is_altered(stored: Json, launch: Launch) -> bool:
-    """Return whether a launch was stored with other facts. A token of an earlier launch is not this one's."""
+    """Return whether a launch was stored with other facts. An earlier launch's token does not count as altered."""
     if stored == launch_facts(launch):
         return False
     if any(stored.get(name) is None for name in StoredLaunch._fields):
@@ -98,14 +98,14 @@ def _is_altered(stored: Json, launch: Launch) -> bool:
 
 
 def find_altered_events(coverage: Coverage, transactions: Collection[TransactionFacts]) -> Mapping[int, str]:
-    """Return the stored events that differ from these transactions' logs at their places: id -> transaction."""
-    # A log is several where launchpads share its emitter.
+    """Return stored events that differ from these transactions' logs with the same index: event id -> hash."""
+    # Launchpads that share an emitter each read its log, so one log may have several readings.
     logs = defaultdict[tuple[str, int], list[tuple[EventLog, int]]](list)
     for facts in transactions:
         for log in facts.event_logs:
             logs[facts.tx_hash, log.log_index].append((log, facts.block_time))
     chain = registry().chain(coverage.chain_id)
-    # Launchpads may share an emitter: the log of one that is switched off is read as the other's.
+    # If a launchpad with a shared emitter is switched off, its log is read as the other launchpad's.
     events = _read_events(chain).filter(tx_hash__in={tx_hash for tx_hash, _ in logs})
     columns = ("pk", "tx_hash", "log_index", "kind", "arguments", "at")
     return {
@@ -117,7 +117,7 @@ def find_altered_events(coverage: Coverage, transactions: Collection[Transaction
 
 
 def _event_of(log: EventLog) -> tuple[str, Json] | None:
-    """Return kind and arguments of a log; None for a malformed one, which has no row."""
+    """Return a log's kind and arguments; None for a malformed log, which has no row."""
     try:
         event = decode_event(log)
     except LogDecodingError:
@@ -130,7 +130,7 @@ def is_of_later_token(coverage: Coverage, log: LogId) -> bool:
 
     Such a token was launched before the coverage begins, or by a factory that it lacks, and was indexed since.
     """
-    of_new_token = TokenEvent.objects.filter(
+    new_token_events = TokenEvent.objects.filter(
         chain_id=coverage.chain_id,
         tx_hash=log.tx_hash,
         log_index=log.log_index,
@@ -138,5 +138,5 @@ def is_of_later_token(coverage: Coverage, log: LogId) -> bool:
     )
     return any(
         block_number < coverage.first_block or factory.lower() not in coverage.addresses
-        for block_number, factory in of_new_token.values_list("token__block_number", "token__factory_address")
+        for block_number, factory in new_token_events.values_list("token__block_number", "token__factory_address")
     )

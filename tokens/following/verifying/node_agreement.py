@@ -1,4 +1,4 @@
-"""Agreement of a chain's providers about blocks that no header proves: their receipts and their times."""
+"""Agreement between a chain's providers about blocks that no header proves: their receipts and their times."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,15 +10,15 @@ from tokens.chains.pool_types import PoolSelection
 from tokens.chains.types import BlockHeader, RangeFacts
 from tokens.following.block_contents import cut_range, join_ranges, pool_logs
 
-# Providers that must return the same of a block that no header proves.
+# Providers that must return the same receipts for a block that no header proves.
 _AGREEING = 2
 
 
 def read_by_each_node(chain: Chain, headers: Sequence[BlockHeader], *, pools: PoolSelection | None) -> RangeFacts:
-    """Return the contents of blocks by the receipts of each node, read separately, with the blocks still `unproven`.
+    """Return the blocks' contents by receipts that are read from each node separately, with blocks still `unproven`.
 
-    The receipts of a node count that its header proves, or that two providers agree on; else those that hold most.
-    Without a node that returns them the blocks are empty and unproven.
+    Receipts count that the header proves, or that two providers agree on; else the receipts with the most logs. Blocks
+    whose receipts no node returns are empty and unproven.
     """
     readings: dict[str, RangeFacts] = {}
     for rpc in chain.rpc.single_nodes():

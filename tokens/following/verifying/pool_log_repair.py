@@ -1,4 +1,4 @@
-"""Comparison of stored trades and liquidity changes with those of a second reading, and their repair."""
+"""Comparison of stored trades and liquidity changes with a second reading, and their repair."""
 
 from collections.abc import Collection
 from collections.abc import Set as AbstractSet
@@ -18,10 +18,7 @@ from tokens.trades.quote_rates import delete_other_reference_prices
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PoolLogRepair:
-    """Counts of rows that were missing, that the chain does not have, that were corrected and that stayed unproven.
-
-    With their transactions.
-    """
+    """Row counts: missing, invented (not on the chain), corrected, and kept without a proof; with their hashes."""
 
     missing: int = 0
     invented: int = 0
@@ -31,13 +28,13 @@ class PoolLogRepair:
 
 
 def repair_pool_logs(coverage: Coverage, reading: SecondReading) -> PoolLogRepair:
-    """Make the stored trades and liquidity changes of a range equal to the reading.
+    """Make the range's stored trades and liquidity changes equal to the reading.
 
-    Raises UnprovenError where they differ, unless each block of the range has a proof: both readings may lack logs, and
-    all blocks without one are suspect. Rows of undecided blocks stay. So do those of a launchpad that is switched off:
-    its curves and pairs may be of a kind that is no longer read. Uncounted are trades that only lack their hook's fee,
-    and corrected ones of versions before 0.3.0: no node was wrong. Call it in a transaction that holds the chain's
-    lock, after the launches of the same blocks are repaired.
+    Raises UnprovenError if rows differ, unless each block in the range has a proof: both readings may lack logs, so all
+    unproven blocks are suspect. Rows in undecided blocks stay. A switched-off launchpad's rows stay, too: its curve and
+    pair kinds may no longer be read. Trades that only lack their hook's fee, and corrected trades from versions before
+    0.3.0, are not counted: no node was wrong. Call it in a transaction that holds the chain's lock, after the same
+    blocks' launches are repaired.
     """
     if reading.pools is None:
         return PoolLogRepair()
@@ -49,16 +46,16 @@ def repair_pool_logs(coverage: Coverage, reading: SecondReading) -> PoolLogRepai
     invented -= _find_others(chain, invented, generations=read_generations(chain))
     # Without its declaration, a launchpad's own swaps are taken for trades.
     altered -= _find_others(chain, altered, generations=read_generations(chain) | chain.declared.keys())
-    kept = {position for position in invented | altered if split_position(position)[0] in reading.undecided}
-    invented, altered = invented - kept, altered - kept
+    undecided = {position for position in invented | altered if split_position(position)[0] in reading.undecided}
+    invented, altered = invented - undecided, altered - undecided
     former = _find_former_trades(chain.chain_id, altered)
-    hashes = _stored_hashes(chain.chain_id, (invented | altered | kept) - former)
+    hashes = _stored_hashes(chain.chain_id, (invented | altered | undecided) - former)
     if invented or altered:
         trade_writing.delete_pool_logs(chain.chain_id, invented | altered)
     unpriced = delete_other_reference_prices(chain, contents.swaps, first=reading.first, last=reading.last)
     # Without an invented reference price, other trades have other rates.
     right = set() if unpriced else before - altered - without_fee
-    # Logs of foreign pools are in no row, and nor are swaps that exchange nothing.
+    # Logs of foreign pools have no row, and neither have swaps that exchange nothing.
     stored = trade_writing.store_trades(
         [swap for swap in contents.swaps if _position(swap) not in right],
         [change for change in contents.liquidity_changes if _position(change) not in right],
@@ -77,7 +74,7 @@ def repair_pool_logs(coverage: Coverage, reading: SecondReading) -> PoolLogRepai
         missing=len(missing),
         invented=invented_count,
         corrected=len(altered - former),
-        kept=len(kept),
+        kept=len(undecided),
         tx_hashes=frozenset(hashes),
     )
 
@@ -92,7 +89,7 @@ def _require_proof(reading: SecondReading, different: Collection[int], *, altere
 
 
 def _later_pools(coverage: Coverage, pools: Collection[str]) -> set[str]:
-    """Return the pools of tokens that were indexed only after their blocks were followed, as `is_of_later_token`."""
+    """Return pools whose tokens were indexed only after their blocks were followed, as `is_of_later_token`."""
     if not pools:
         return set()
     new = Token.objects.filter(
@@ -106,25 +103,25 @@ def _later_pools(coverage: Coverage, pools: Collection[str]) -> set[str]:
 
 
 def _find_others(chain: ChainInfo, positions: Collection[int], *, generations: AbstractSet[str]) -> set[int]:
-    """Return the positions of rows of tokens that are of none of these generations."""
+    """Return the positions of rows whose tokens have other generations."""
     if not positions:
         return set()
-    of_others = ~Q(token__generation__in=generations), Q(token__chain_id=chain.chain_id, position__in=positions)
+    is_other = ~Q(token__generation__in=generations), Q(token__chain_id=chain.chain_id, position__in=positions)
     return {
         position
         for model in (PoolTrade, PoolLiquidityChange)
-        for position in model._default_manager.filter(*of_others).values_list("position", flat=True)
+        for position in model._default_manager.filter(*is_other).values_list("position", flat=True)
     }
 
 
 def _find_former_trades(chain_id: int, positions: Collection[int]) -> set[int]:
-    """Return the positions of trades of versions before 0.3.0, which stored no index and other conversions."""
+    """Return the positions of trades from versions before 0.3.0, which stored no index and other conversions."""
     trades = PoolTrade.objects.filter(token__chain_id=chain_id, position__in=positions, tx_index=None)
     return set(trades.values_list("position", flat=True)) if positions else set()
 
 
 def _stored_hashes(chain_id: int, positions: Collection[int]) -> set[str]:
-    """Return the transactions of stored trades; rows of liquidity changes do not have theirs."""
+    """Return the stored trades' transaction hashes; liquidity change rows have none."""
     if not positions:
         return set()
     trades = PoolTrade.objects.filter(token__chain_id=chain_id, position__in=positions)

@@ -17,12 +17,12 @@ from tokens.following.verifying.node_agreement import agree_on_times, read_by_ea
 
 logger = logging.getLogger(__name__)
 
-# With one provider, this part of a run's blocks is read from receipts where logs would decide, and at least one block.
+# With one provider, up to a tenth of a run's blocks, and at least one, are read from receipts where logs would decide.
 _FEW_BLOCKS = 10
 
 
 class UnprovenError(Exception):
-    """Rows differ from the reading in blocks of which it has no proof."""
+    """Rows differ from the reading in blocks that it can't prove."""
 
     def __init__(self, numbers: Collection[int]) -> None:
         super().__init__(f"{len(numbers)} blocks are not proven")
@@ -31,18 +31,18 @@ class UnprovenError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class SecondReading:
-    """The contents of a range of blocks."""
+    """A block range's contents, and the proofs for them."""
 
     chain: Chain
-    # The pools whose logs are read; None is none.
+    # The pools whose logs are read; None if no pool is.
     pools: PoolSelection | None
-    # The hash of the last block on the branch that most nodes have.
+    # The last block's hash on the branch that most nodes have.
     last_hash: str
     contents: RangeFacts
-    # Blocks that certainly have these transactions and no others: their header proves that these are all receipts, two
+    # Blocks that certainly have these transactions and no others: the header proves that the receipts are complete, two
     # providers agree on the receipts, or the bloom filter has bits and excludes everything.
     proven: frozenset[int] = frozenset()
-    # The same of swaps and liquidity changes.
+    # The same for swaps and liquidity changes.
     proven_pools: frozenset[int] = frozenset()
     # Blocks with a time that most providers agree on.
     timed: frozenset[int] = frozenset()
@@ -50,7 +50,7 @@ class SecondReading:
     unread: frozenset[int] = frozenset()
     # Blocks whose receipts don't make the bloom filter.
     odd_filters: frozenset[int] = frozenset()
-    # Blocks of which no proof was found for long: rows that the contents lack stay.
+    # Blocks without a proof for UNDECIDED_SECONDS: rows that the contents lack stay.
     undecided: frozenset[int] = frozenset()
     # Blocks that only logs of the first reading's provider show.
     repeated: frozenset[int] = frozenset()
@@ -65,7 +65,7 @@ class SecondReading:
 
     @property
     def corrigible(self) -> frozenset[int]:
-        """The blocks that are sufficient to replace values of rows, which include the time."""
+        """The blocks whose reading may replace stored values, which include the time."""
         return self.proven & self.timed
 
     @property
@@ -83,7 +83,7 @@ def read_second(
     pools: PoolSelection | None,
     method: str,
 ) -> SecondReading:
-    """Read the blocks again, with the nodes in another order and the method of FOLLOW_VERIFY.
+    """Read the blocks again, with the nodes in another sequence and FOLLOW_VERIFY's method.
 
     Raises NodeUnavailableError and BlockNotCanonicalError.
     """
@@ -101,9 +101,9 @@ def read_second(
 
 
 def _read_by_filters(reading: SecondReading, first_chain: Chain, addresses: Collection[str]) -> SecondReading:
-    """Read blocks from receipts where their bloom filters promise something, and from logs where these can't decide."""
+    """Read blocks from receipts if their bloom filters promise contents, and from logs if the filters can't decide."""
     headers = _read_linked(reading, reading.first)
-    # Among all pools of the chain, foreign ones fill the filter of every block.
+    # If all of the chain's pools are read, foreign pools fill every block's filter.
     by_filter = reading.pools if reading.pools and is_named(reading.pools) else None
     promises = {number: reading.chain.may_contain_events(header, pools=by_filter) for number, header in headers.items()}
     promising = {number for number, promise in promises.items() if promise}
@@ -119,7 +119,7 @@ def _read_by_filters(reading: SecondReading, first_chain: Chain, addresses: Coll
     if len(set(first_chain.rpc.providers)) == 1 and len(by_logs) <= max(1, len(headers) // _FEW_BLOCKS):
         promising, by_logs = promising | by_logs, set()
     is_repeated = False
-    # Logs decide only about blocks whose filter is too full, or empty, as on chains that never fill it.
+    # Logs decide only for blocks whose filter is too full, or empty, as on chains that never fill it.
     if by_logs or not all(header.logs_bloom for header in headers.values()):
         contents, is_repeated = _read_logs(reading, first_chain, addresses, without=promising)
         reading = replace(reading, contents=contents)
@@ -128,12 +128,12 @@ def _read_by_filters(reading: SecondReading, first_chain: Chain, addresses: Coll
     holding = {facts.block_number for facts in reading.transactions}
     if by_filter:
         holding |= {log.block_number for log in pool_logs(reading.contents)}
-    # Logs whose time is not their block's, and logs that the filter excludes, are doubtful, too.
+    # Logs with another time than their block, and logs that the filter excludes, are doubtful, too.
     doubtful = promising | _mistimed_blocks(reading, headers)
     if are_filled:
         nothing = {number for number, promise in promises.items() if promise is False} - holding
         doubtful |= {number for number in holding if promises[number] is False}
-        # An empty filter may be one that the chain never fills: no proof against rows.
+        # A chain may never fill its filters: an empty filter is no proof against rows.
         proven = frozenset(number for number in nothing if headers[number].logs_bloom)
         reading = replace(reading, proven=proven, proven_pools=proven if by_filter else frozenset())
     return _replace_by_receipts(reading, [headers[number] for number in sorted(doubtful)], addresses=addresses)
@@ -142,7 +142,7 @@ def _read_by_filters(reading: SecondReading, first_chain: Chain, addresses: Coll
 def _read_logs(
     reading: SecondReading, first_chain: Chain, addresses: Collection[str], *, without: Collection[int] = ()
 ) -> tuple[RangeFacts, bool]:
-    """Return the range by its logs, and whether the provider of the first reading returned some of them."""
+    """Return the range's contents by its logs, and whether the first reading's provider returned some of them."""
     with answering_providers() as providers:
         facts = reading.chain.read_range(
             reading.first, reading.last, addresses=addresses, without=without, pools=reading.pools
@@ -153,18 +153,17 @@ def _read_logs(
 
 
 def read_from_receipts(
-    reading: SecondReading, numbers: Iterable[int], *, addresses: Collection[str], thorough: bool = False
+    reading: SecondReading, numbers: Collection[int], *, addresses: Collection[str], thorough: bool = False
 ) -> SecondReading:
     """Return the reading with these blocks replaced by their receipts.
 
-    A `thorough` reading compares what no header proves with all providers. Raises NodeUnavailableError and
+    A `thorough` reading compares all providers for blocks that no header proves. Raises NodeUnavailableError and
     BlockNotCanonicalError.
     """
-    wanted = sorted(set(numbers))
-    if not wanted:
+    if not numbers:
         return reading
-    linked = _read_linked(reading, wanted[0])
-    headers = {number: linked[number] for number in wanted}
+    linked = _read_linked(reading, min(numbers))
+    headers = {number: linked[number] for number in sorted(numbers)}
     disputed = set[int]()
     if thorough:
         headers, disputed = agree_on_times(reading.chain, headers)
@@ -173,9 +172,9 @@ def read_from_receipts(
 
 
 def read_undecided(reading: SecondReading, numbers: Collection[int], *, addresses: Collection[str]) -> SecondReading:
-    """Return the reading with these blocks as far as any node shows them: by receipts each, else by logs.
+    """Return the reading with these blocks as far as any node returns them: by each block's receipts, else by logs.
 
-    Rows that it lacks there are to stay. Raises as `read_from_receipts`.
+    Rows in these blocks that the reading lacks have to stay. Raises as `read_from_receipts`.
     """
     headers = _read_linked(reading, min(numbers))
     for number in sorted(reading.unread.intersection(numbers)):
@@ -190,37 +189,37 @@ def read_undecided(reading: SecondReading, numbers: Collection[int], *, addresse
 def filter_by_address(
     transactions: Iterable[TransactionFacts], addresses: Collection[str], *, info: ChainInfo
 ) -> tuple[TransactionFacts, ...]:
-    """Return transactions without logs of registry contracts that are not among the addresses (lower case)."""
+    """Return transactions without logs by registry contracts that are not among the addresses (lower case)."""
     left_out = set(info.contracts).difference(addresses)
-    found = []
+    filtered = []
     for facts in transactions:
         launches = tuple(launch for launch in facts.launches if launch.factory.lower() not in left_out)
         logs = tuple(log for log in facts.event_logs if log.emitter.lower() not in left_out)
         if launches or logs:
-            found.append(replace(facts, launches=launches, event_logs=logs))
-    return tuple(found)
+            filtered.append(replace(facts, launches=launches, event_logs=logs))
+    return tuple(filtered)
 
 
 def _choose(chain: Chain, alternate: Chain, last: int) -> tuple[Chain, str]:
-    """Return the chain to read from, and the hash of the last block.
+    """Return the chain to read from, and the last block's hash.
 
-    It is the alternate, unless that is on a branch of its own. The hash of the last block identifies all blocks before
-    it, by their parent hashes.
+    It is the alternate, unless the alternate's branch is in the minority. The last block's hash identifies all earlier
+    blocks, by their parent hashes.
     """
     ours, theirs = _header(chain, last), _header(alternate, last)
     if ours.hash == theirs.hash:
         return alternate, theirs.hash
     with_ours, _ = chain.count_nodes_with(ours)
     with_theirs, _ = chain.count_nodes_with(theirs)
-    # A tie goes to the node that is configured first.
+    # A tie goes to the first configured node.
     return (alternate, theirs.hash) if with_theirs > with_ours else (chain, ours.hash)
 
 
 def _header(chain: Chain, number: int) -> BlockHeader:
-    found = chain.read_headers([number]).get(number)
-    if found is None:
+    header = chain.read_headers([number]).get(number)
+    if header is None:
         raise NodeUnavailableError(f"chain {chain.info.chain_id}: its node lacks block {number}, which is final")
-    return found
+    return header
 
 
 def _read_linked(reading: SecondReading, first: int) -> Mapping[int, BlockHeader]:
@@ -238,7 +237,7 @@ def _read_linked(reading: SecondReading, first: int) -> Mapping[int, BlockHeader
 
 
 def _read_holding(reading: SecondReading) -> Mapping[int, BlockHeader]:
-    """Return the headers of the blocks that the reading has something of. Raises NodeUnavailableError."""
+    """Return the headers of blocks that have contents in the reading. Raises NodeUnavailableError."""
     numbers = {one.block_number for one in (*reading.transactions, *pool_logs(reading.contents))}
     headers = reading.chain.read_headers(numbers) if numbers else {}
     if headers.keys() != numbers:
@@ -248,7 +247,7 @@ def _read_holding(reading: SecondReading) -> Mapping[int, BlockHeader]:
 
 
 def _mistimed_blocks(reading: SecondReading, headers: Mapping[int, BlockHeader]) -> set[int]:
-    """Return the blocks whose logs have another time than their header."""
+    """Return blocks whose logs have another time than their header."""
     contents = (*reading.transactions, *pool_logs(reading.contents))
     return {one.block_number for one in contents if one.block_time != headers[one.block_number].time}
 
@@ -262,7 +261,7 @@ def _check_blocks(transactions: Iterable[TransactionFacts], headers: Mapping[int
 def _replace_by_receipts(
     reading: SecondReading, headers: Sequence[BlockHeader], *, addresses: Collection[str], thorough: bool = False
 ) -> SecondReading:
-    """Return the reading with these blocks by their receipts; those of which no node returns them are `unread`."""
+    """Return the reading with these blocks replaced by their receipts; without receipts they are `unread`."""
     if not headers:
         return reading
     numbers = {header.number for header in headers}
@@ -270,7 +269,7 @@ def _replace_by_receipts(
         facts = reading.chain.read_receipts(headers, pools=reading.pools)
     except NodeUnavailableError as error:
         if thorough and len(headers) > 1:
-            # A node without receipts of whole blocks fails a part of many requests: what it returns is kept.
+            # A node without block receipts fails in part of many requests: halves keep the receipts that it returns.
             middle = len(headers) // 2
             for half in (headers[:middle], headers[middle:]):
                 reading = _replace_by_receipts(reading, half, addresses=addresses, thorough=True)
@@ -279,7 +278,7 @@ def _replace_by_receipts(
             "chain=%s receipts of %s blocks are unavailable: %s", reading.chain.info.chain_id, len(headers), error
         )
         return replace(reading, unread=reading.unread | numbers)
-    # Of a filter that fits, the first node's receipts are sufficient unless rows contradict them.
+    # If receipts fit the filter, the first node's receipts are sufficient unless rows contradict them.
     if disputed := facts.unproven if thorough else facts.unproven & facts.odd_filters:
         odd = [header for header in headers if header.number in disputed]
         agreed = read_by_each_node(reading.chain, odd, pools=reading.pools)

@@ -1,4 +1,4 @@
-"""Verification of final blocks: a second reading from nodes, and the repair of rows that are missing or invented."""
+"""Final block verification: a second reading from nodes, and the repair of missing or invented rows."""
 
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -45,14 +45,14 @@ from tokens.indexing import chain_lock, event_rows, unwinding, writing
 from tokens.installation.installed_chains import installed_chain, installed_chain_second_node_first
 from tokens.models import Coverage
 
-# The most blocks of a run: their headers are in memory, and an alarm should name a narrow range.
+# The most blocks in a run: their headers are in memory, and an alarm should name a narrow range.
 MAX_RUN_BLOCKS = 2000
 # The name of this loop among the failures.
 CHECKS = "checks"
 
-# This many waiting blocks are verified at once, without waiting for FOLLOW_VERIFY_SECONDS.
+# With this many waiting blocks, verification does not wait for FOLLOW_VERIFY_SECONDS.
 MANY_BLOCKS = 100
-# Seconds for which the proof of a block is tried again while nodes respond; then its rows stay, with an alarm.
+# Seconds for which a block's proof is retried while nodes respond; then its rows stay, with an alarm.
 UNDECIDED_SECONDS = 120.0
 # Seconds between two checks for blocks to verify.
 _CHECK_SECONDS = 0.5
@@ -123,7 +123,7 @@ def verify_coverage(
 
 @dataclass(frozen=True, kw_only=True)
 class _Verifier:
-    """The comparison of one coverage row's blocks with readings, and their repair."""
+    """Comparison between one coverage row's blocks and their second readings, with repair."""
 
     coverage: Coverage
     addresses: frozenset[str]
@@ -134,7 +134,7 @@ class _Verifier:
 
     def verify(self, reading: SecondReading) -> VerifiedRun | None:
         """Repair the rows of a run. Return None after a stop, or if the chain was unwound below the run."""
-        # When the proof of a block was missing first, on the monotonic clock.
+        # When a block's proof was first missing, on the monotonic clock.
         since = float("inf")
         while not self.control.stop.is_set():
             numbers: Collection[int] = reading.unread - reading.undecided
@@ -145,8 +145,7 @@ class _Verifier:
                         return self._settle(reading)
             except UnprovenError as error:
                 numbers = error.numbers
-            # A response without stored rows is no proof: the receipts of the blocks themselves must show that they
-            # hold none.
+            # A response that lacks stored rows is no proof: the blocks' own receipts must show that they hold none.
             try:
                 reading = self._read_receipts(reading, numbers)
                 lacking = (reading.unread | (set(numbers) - reading.corrigible)) - reading.undecided
@@ -169,34 +168,34 @@ class _Verifier:
     def _read_receipts(self, reading: SecondReading, numbers: Collection[int]) -> SecondReading:
         return self._add_launched(read_from_receipts(reading, numbers, addresses=self.addresses, thorough=True))
 
-    def _add_launched(self, found: SecondReading) -> SecondReading:
-        self.pools.add_launched(found.transactions)
-        if found.pools is self.pools.selection:
-            return found
-        # The receipts show a launch that both readings lacked: later blocks may hold logs of its pool.
-        grown = replace(found, pools=self.pools.selection)
+    def _add_launched(self, reading: SecondReading) -> SecondReading:
+        self.pools.add_launched(reading.transactions)
+        if reading.pools is self.pools.selection:
+            return reading
+        # The receipts show a launch that both readings lacked: later blocks may hold its pool's logs.
+        grown = replace(reading, pools=self.pools.selection)
         return read_from_receipts(grown, range(grown.first, grown.last + 1), addresses=self.addresses)
 
     def _settle(self, reading: SecondReading) -> VerifiedRun:
-        """Repair rows, raise an alarm if there was something to repair, and advance the coverage.
+        """Repair rows, raise an alarm if rows needed repair, and advance the coverage.
 
         Raises UnprovenError before anything is stored for good.
         """
         coverage, events = self.coverage, EventRepair()
         if covers_events(coverage, reading.chain.info):
             events = _repair_events(coverage, reading)
-        of_pools = repair_pool_logs(coverage, reading)
+        pool_logs = repair_pool_logs(coverage, reading)
         run = VerifiedRun(
             to=reading.last,
             blocks=reading.last - coverage.verified_to,
-            missing=len(events.missing) + of_pools.missing,
-            invented=len(events.invented) + of_pools.invented,
-            corrected=len(events.corrected) + of_pools.corrected,
-            kept=len(events.kept) + of_pools.kept,
+            missing=len(events.missing) + pool_logs.missing,
+            invented=len(events.invented) + pool_logs.invented,
+            corrected=len(events.corrected) + pool_logs.corrected,
+            kept=len(events.kept) + pool_logs.kept,
             unproven=len(reading.odd_filters | reading.undecided),
         )
         hashes = {log.tx_hash for log in events.missing | events.invented} | events.corrected | events.kept
-        raise_alarm(coverage, run, first=reading.first, tx_hashes=hashes | of_pools.tx_hashes)
+        raise_alarm(coverage, run, first=reading.first, tx_hashes=hashes | pool_logs.tx_hashes)
         advance_verified(coverage, to=reading.last, repeated_from=min(reading.repeated, default=None))
         return run
 
@@ -212,9 +211,9 @@ class EventRepair:
 
 
 def _repair_events(coverage: Coverage, reading: SecondReading) -> EventRepair:
-    """Repair launches and events. Rows of undecided blocks stay as they are.
+    """Repair launches and events. Rows in undecided blocks stay as they are.
 
-    Raises UnprovenError where rows are in no log of the reading, or have other values, unless the reading proves it.
+    Raises UnprovenError if the reading lacks rows' logs, or has other values, without proving it.
     """
     before, read_ids = find_log_rows(coverage, reading.first, reading.last), log_ids(reading.transactions)
     lacking = {log: number for log, number in before.items() if log not in read_ids}
@@ -223,23 +222,23 @@ def _repair_events(coverage: Coverage, reading: SecondReading) -> EventRepair:
     unproven = set(lacking.values()) - reading.proven | set(blocks.values()) - reading.corrigible
     if unproven - reading.undecided:
         raise UnprovenError(unproven - reading.undecided)
-    kept = {log for log, number in lacking.items() if number in reading.undecided}
-    altered_kept = {tx_hash for tx_hash, number in blocks.items() if number in reading.undecided}
-    corrected = altered - altered_kept
-    foreign = {log.tx_hash for log in lacking.keys() - kept}
+    undecided = {log for log, number in lacking.items() if number in reading.undecided}
+    undecided_altered = {tx_hash for tx_hash, number in blocks.items() if number in reading.undecided}
+    corrected = altered - undecided_altered
+    foreign = {log.tx_hash for log in lacking.keys() - undecided}
     if foreign:
         unwinding.unwind_transactions(coverage.chain_id, sorted(foreign))
-    # Transactions with all their rows are not written again. Logs of untrusted emitters have no rows.
+    # Transactions with all their rows are not written again. Untrusted emitters' logs have no rows.
     again = foreign | corrected
     rewritten = [
         facts
         for facts in reading.transactions
-        if facts.tx_hash in again or (facts.tx_hash not in altered_kept and not before.keys() >= log_ids([facts]))
+        if facts.tx_hash in again or (facts.tx_hash not in undecided_altered and not before.keys() >= log_ids([facts]))
     ]
     after = before
     if rewritten or foreign:
         writing.write_transactions(rewritten, chain=reading.chain.info, final=True)
-        # The log at their place makes no row: it is about a token that is not indexed.
+        # Their replacement logs have no row, because they are about tokens that are not indexed.
         still_altered = find_altered_events(coverage, rewritten)
         event_rows.refresh_token_state(event_rows.delete_events(list(still_altered)))
         after = find_log_rows(coverage, reading.first, reading.last)
@@ -248,12 +247,12 @@ def _repair_events(coverage: Coverage, reading: SecondReading) -> EventRepair:
         missing=frozenset(missing),
         invented=frozenset(log for log in before if log not in after),
         corrected=frozenset(corrected),
-        kept=frozenset({log.tx_hash for log in kept} | altered_kept),
+        kept=frozenset({log.tx_hash for log in undecided} | undecided_altered),
     )
 
 
 def _has_second_provider(chain: Chain, alternate: Chain) -> bool:
-    """Return whether the node that is read first for verification is another provider's, and responds."""
+    """Return whether the first node for verification belongs to another provider, and responds."""
     other = alternate.rpc.single_nodes()[0]
     if other.providers[0] == chain.rpc.providers[0]:
         return False
@@ -265,7 +264,7 @@ def _has_second_provider(chain: Chain, alternate: Chain) -> bool:
 
 
 def verify_final(session: LeaderSession) -> None:
-    """Verify every final followed block some time after it became final, until the session ends."""
+    """Verify every followed block some time after it became final, until the session ends."""
     checked_at = time.monotonic()
     while not session.ended.wait(_CHECK_SECONDS):
         begin_request()
@@ -276,7 +275,7 @@ def verify_final(session: LeaderSession) -> None:
         rows = [row for row in live_rows(session.chain_id) if row.followed_to >= final]
         waiting = max((final - row.verified_to for row in rows), default=0)
         due = time.monotonic() - checked_at >= settings.FOLLOW_VERIFY_SECONDS
-        # Negative while the first block of the coverage lies ahead.
+        # Negative while the coverage's first block is above the final one.
         if waiting >= MANY_BLOCKS or (waiting > 0 and due):
             for row in rows:
                 _verify_row(row, session)
@@ -295,7 +294,7 @@ def _verify_row(row: Coverage, session: LeaderSession) -> None:
         for _ in verify_coverage(row, chain=chain, alternate=alternate, target=target, control=control):
             pass
     except (ProgressConflictError, Coverage.DoesNotExist):
-        # Blocks were unwound, or a row of more contracts has caught up and replaced this one.
+        # Blocks were unwound, or a row with more contracts has caught up and replaced this one.
         return
     except RetryableError as error:
         session.ended.wait(control.record(error))
