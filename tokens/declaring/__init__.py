@@ -1,1 +1,1 @@
-"""Tools for authors of launchpad declarations: a trial on real transactions, a draft from an ABI."""
+"""Tools for authors who declare launchpads: a trial on real transactions, a draft from an ABI."""

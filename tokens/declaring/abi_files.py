@@ -1,4 +1,4 @@
-"""Events of an ABI file: a JSON array, or a compiler's artifact with `abi`."""
+"""Events in an ABI file: a JSON array, or a compiler's artifact with `abi`."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,11 +19,11 @@ class AbiFileError(PermanentError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileEvent:
-    """An event of an ABI as a declaration has it."""
+    """An ABI event in the form that declarations use."""
 
     text: str
     event: AbiEvent
-    # With names; those of indexed texts, lists and structs are hashes.
+    # Named fields. Indexed texts, lists and structs are hashes.
     fields: Fields
 
 
@@ -49,19 +49,19 @@ def _events(items: Sequence[object]) -> Iterator[FileEvent]:
                 text = f"{item['name']}({_fields_text(item['inputs'])})"
                 yield FileEvent(text=text, event=declared_event(text), fields=parse_event(text)["inputs"])
             except (KeyError, TypeError, AttributeError, ValueError):
-                # A type that no declaration has, such as a list of a fixed length.
+                # A type that no declaration has, such as a list with a fixed length.
                 continue
 
 
 def _fields_text(fields: Fields) -> str:
     names = [field["name"] for field in fields]
-    return ", ".join(_field_text(field, place, names) for place, field in enumerate(fields))
+    return ", ".join(_field_text(field, index, names) for index, field in enumerate(fields))
 
 
-def _field_text(field: Mapping[str, Any], place: int, names: Sequence[str]) -> str:
+def _field_text(field: Mapping[str, Any], index: int, names: Sequence[str]) -> str:
     kind: str = field["type"]
     if kind.startswith("tuple"):
         kind = f"({_fields_text(field['components'])}){kind.removeprefix('tuple')}"
     # Compilers leave a name empty where the source has none.
-    name = field["name"] if field["name"] and names.count(field["name"]) == 1 else f"{field['name']}arg{place}"
+    name = field["name"] if field["name"] and names.count(field["name"]) == 1 else f"{field['name']}arg{index}"
     return f"{kind}{' indexed' if field.get('indexed') else ''} {name}"

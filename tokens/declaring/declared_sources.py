@@ -1,4 +1,4 @@
-"""An author's file on its chain: the launchpads, their launch events with places, and logs of their contracts."""
+"""An author's file on its chain: launchpads, launch events with their place in the file, and the contracts' logs."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from tokens.chains.types import Launch
 from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_registry import DefaultFor, default_chain
 
-# Lower-case address and topic0 of a log.
+# A log's lower-case address and its topic0.
 Source = tuple[str, str]
 _Declared = TypeVar("_Declared")
 # Every token emits them.
@@ -33,33 +33,33 @@ class NothingDeclaredError(PermanentError):
 
 
 def chain_with(file: Path, *, chain_id: int | None) -> Chain:
-    """Return a chain with its nodes, of which only the file's launchpads are indexed.
+    """Return a chain with its nodes, on which only the file's launchpads are indexed.
 
-    Without an id it is the only chain of the file's contracts, else the default one. Raises RegistryError with every
-    mistake of the file, NothingDeclaredError and UnsupportedChainError.
+    Without an id it is the only chain in `contracts`, else the default one. Raises RegistryError with every mistake in
+    the file, NothingDeclaredError and UnsupportedChainError.
     """
     files = (*map(Path, settings.CHAINS_FILES), file)
     launchpads = read_registry_files(BUILT_IN_FILE, *files)[-1].launchpads
     if not launchpads:
         raise NothingDeclaredError(f"{file}: has no table [launchpads.<name>]")
-    of_contracts = sorted({key for pad in launchpads.values() for launch in pad.launches for key in launch.contracts})
+    chain_ids = sorted({key for pad in launchpads.values() for launch in pad.launches for key in launch.contracts})
     if chain_id is None:
-        is_clear = len(of_contracts) == 1
-        chain_id = of_contracts[0] if is_clear else default_chain(DefaultFor.EVM_ADDRESS).chain_id
-    if chain_id not in of_contracts:
-        named = ", ".join(map(str, of_contracts))
+        is_clear = len(chain_ids) == 1
+        chain_id = chain_ids[0] if is_clear else default_chain(DefaultFor.EVM_ADDRESS).chain_id
+    if chain_id not in chain_ids:
+        named = ", ".join(map(str, chain_ids))
         raise NothingDeclaredError(f"{file}: `contracts` has no chain {chain_id}: it has {named}; name one by --chain")
     registry = load_registry(*files, solana_chain_id=settings.SOLANA_CHAIN_ID, launchpads={chain_id: tuple(launchpads)})
     return replace(installed_chain(chain_id), info=registry.chain(chain_id))
 
 
 def source_of(log: Log) -> Source:
-    """Return the emitter and topic0 of a log; an empty topic where it has none."""
+    """Return a log's emitter and topic0; an empty topic if it has none."""
     return log["address"].lower(), next(iter(log["topics"]), "")
 
 
 def placed_declarations(chain: ChainInfo) -> Iterator[tuple[str, DeclaredLaunch]]:
-    """Yield each declared launch of the chain with its place in the file, such as `launchpads.zora.launch[0]`."""
+    """Yield the chain's declared launches with their place in the file, such as `launchpads.zora.launch[0]`."""
     for pad in chain.launchpads:
         for index, declaration in enumerate(pad.launches):
             if chain.chain_id in declaration.contracts:
@@ -77,12 +77,12 @@ def launch_sources(chain: ChainInfo) -> Mapping[Source, AbiEvent]:
 
 
 def trusted_emitters(chain: ChainInfo) -> frozenset[str]:
-    """Return the lower-case addresses of the contracts that the declarations name."""
+    """Return the contracts that the declarations name, in lower case."""
     return frozenset(address for pad in chain.launchpads for address in pad.emitters(chain.chain_id))
 
 
 def named_events(chain: ChainInfo) -> Mapping[Source, AbiEvent]:
-    """Return the events of trusted emitters that the declarations name."""
+    """Return the trusted emitters' events that the declarations name."""
     others = {
         (emitter, event.topic0): event
         for pad in chain.launchpads
@@ -97,7 +97,7 @@ def named_events(chain: ChainInfo) -> Mapping[Source, AbiEvent]:
 
 
 def own_contracts(launches: Sequence[Launch]) -> frozenset[str]:
-    """Return the lower-case addresses of the launches' tokens, curves, pools and hooks, which no declaration names."""
+    """Return the launches' tokens, curves, pools and hooks, which no declaration names, in lower case."""
     pools = [launch.pool for launch in launches if launch.pool]
     named = (
         *(launch.token for launch in launches),
@@ -108,15 +108,15 @@ def own_contracts(launches: Sequence[Launch]) -> frozenset[str]:
 
 
 def declared_for(log: Log, declared: Mapping[Source, _Declared], *, own: Collection[str]) -> _Declared | None:
-    """Return the declaration of a log by its emitter; `own` are the lower-case `own_contracts` of launches."""
+    """Return a log's declaration by its emitter; `own` are the launches' `own_contracts`, in lower case."""
     emitter, topic0 = source_of(log)
     return declared.get((emitter, topic0)) or (declared.get(("", topic0)) if emitter in own else None)
 
 
 def count_unnamed(chain: ChainInfo, logs: Sequence[Log], launches: Sequence[Launch]) -> list[tuple[Log, int]]:
-    """Return the logs of trusted emitters and of the launches' own curves that no declaration names.
+    """Return logs that no declaration names, by trusted emitters and by the launches' own curves.
 
-    Of those with one emitter and topic0 the first one, with their number.
+    Only the first log for each emitter and topic0 is returned, with the number of such logs.
     """
     named, own = named_events(chain), own_contracts(launches)
     emitters, curves = trusted_emitters(chain), _own_curves(chain, launches)
@@ -132,7 +132,7 @@ def count_unnamed(chain: ChainInfo, logs: Sequence[Log], launches: Sequence[Laun
 
 
 def _own_curves(chain: ChainInfo, launches: Sequence[Launch]) -> frozenset[str]:
-    """Return the lower-case addresses of curves that are contracts of their own; a token may be its own curve."""
+    """Return curves that are separate contracts, in lower case; a token may be its own curve."""
     may_be_tokens = any(not emitter for emitter, _ in chain.curve_trades)
     return frozenset(
         launch.pool.address.lower()

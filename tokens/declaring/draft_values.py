@@ -1,4 +1,4 @@
-"""Parts of a drafted declaration: logs of an ABI's events with their arguments, and lines of TOML. Pure."""
+"""Parts of a drafted declaration: logs with an ABI's events and their arguments, and TOML lines. Pure."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,22 +12,22 @@ from tokens.chains.evm.generations.mined_transactions import MinedTransaction
 from tokens.declaring.abi_files import Fields, FileEvent
 
 TOKEN_NAMES = re.compile("token|coin|asset", re.I)
-# Letters of a name that is a part of many words, too.
+# Names with fewer letters must match in full, because they are part of many words.
 _SHORT = 3
-# Of a list, as many places as a launch may have owners.
-_MOST_PLACES = 3
+# The most list items that are drafted: as many as a launch may have owners.
+_MOST_ITEMS = 3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DraftValue:
-    """A line of a declaration: its value in TOML, and a comment, which is empty for a certain one."""
+    """A declaration line: its value in TOML, and a comment, which is empty for a certain value."""
 
     key: str
     value: str
     comment: str = ""
 
     def line(self) -> str:
-        """Return the line of TOML."""
+        """Return the TOML line."""
         return f"{self.key} = {self.value}" + (f"  # {self.comment}" if self.comment else "")
 
 
@@ -41,7 +41,7 @@ class DraftTable:
     missing: str = ""
 
     def lines(self, launchpad: str) -> Iterator[str]:
-        """Yield the lines of TOML, as comments where something is missing."""
+        """Yield the TOML lines, as comments if something is missing."""
         lines = [f"[[launchpads.{launchpad}.{self.key}]]", *(value.line() for value in self.values)]
         if self.missing:
             yield f"# {self.missing}"
@@ -50,7 +50,7 @@ class DraftTable:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EventArgument:
-    """An argument of an event, or a part of it, with its value in a log; None without a log."""
+    """An event argument, or a part of it, with its value in a log; None without a log."""
 
     path: str
     type: str
@@ -58,13 +58,13 @@ class EventArgument:
 
     @property
     def name(self) -> str:
-        """The last part of the path; of a place in a list, all of it."""
+        """The last part of the path; for a list item, the whole path."""
         return self.path.rpartition(".")[2] if not self.path[-1].isdecimal() else self.path
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileLog:
-    """A log of one of the file's events."""
+    """A log with one of the file's events."""
 
     mined: MinedTransaction
     event: FileEvent
@@ -73,7 +73,7 @@ class FileLog:
 
     @property
     def emitter(self) -> str:
-        """The EIP-55 address of the log's contract."""
+        """The log's contract (EIP-55)."""
         return checksum_address(self.log["address"])
 
     @property
@@ -82,20 +82,19 @@ class FileLog:
         return f"log {int(self.log['logIndex'], 16)} of {self.mined.hash}"
 
     def of_type(self, kind: str) -> list[EventArgument]:
-        """Return the arguments of an ABI type."""
+        """Return the arguments with an ABI type."""
         return [argument for argument in self.arguments if argument.type == kind]
 
     def equal(self, kind: str, value: object) -> list[EventArgument]:
-        """Return the arguments of an ABI type that have the value."""
+        """Return the arguments with an ABI type and a value."""
         return [argument for argument in self.of_type(kind) if argument.value == value]
 
 
 def first_named(arguments: Sequence[EventArgument], names: Sequence[str]) -> EventArgument | None:
-    """Return the argument with the first of the names, as all of its name or a part of it."""
+    """Return the argument whose name equals or contains a name, preferring earlier names; None without one."""
     for name in names:
         for argument in arguments:
             own = argument.name.lower()
-            # Short ones are parts of many words.
             if own.strip("_") == name if len(name) < _SHORT else name in own:
                 return argument
     return None
@@ -107,7 +106,7 @@ def quoted(key: str, text: str, comment: str = "") -> DraftValue:
 
 
 def find_file_logs(mined: MinedTransaction, events: Sequence[FileEvent]) -> Iterator[FileLog]:
-    """Yield the logs of a transaction that are events of the file, by any emitter."""
+    """Yield the transaction's logs with the file's events, by any emitter."""
     for log in mined.logs:
         for each in events:
             if log["topics"][:1] == [each.event.topic0] and len(log["topics"]) == each.event.indexed + 1:
@@ -119,13 +118,13 @@ def find_file_logs(mined: MinedTransaction, events: Sequence[FileEvent]) -> Iter
 
 
 def event_arguments(fields: Fields, values: Mapping[str, Any] | None, above: str = "") -> Iterator[EventArgument]:
-    """Yield all arguments of an event and their parts that a path may name; without values, none of lists."""
+    """Yield all event arguments and parts that a path may name; without values, no list items."""
     for each in fields:
         path, kind, value = f"{above}{each['name']}", each["type"], values and values[each["name"]]
         if kind == "tuple":
             yield from event_arguments(each["components"], value, f"{path}.")
         elif kind.endswith("[]"):
-            for place, item in enumerate((value or ())[:_MOST_PLACES] if not kind.startswith("tuple") else ()):
-                yield EventArgument(path=f"{path}.{place}", type=kind[:-2], value=item)
+            for index, item in enumerate((value or ())[:_MOST_ITEMS] if not kind.startswith("tuple") else ()):
+                yield EventArgument(path=f"{path}.{index}", type=kind[:-2], value=item)
         elif "hashed" not in each:
             yield EventArgument(path=path, type=kind, value=value)

@@ -1,4 +1,4 @@
-"""Mistakes of a declared event, as one transaction's logs show them: topic, `indexed`, length, emitter. Pure."""
+"""Mistakes in a declared event that one transaction's logs show: topic, `indexed`, length, emitter. Pure."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ _LEAF = re.compile(r"[a-z][a-z0-9]*(\[\])?")
 
 
 def words_of(log: Log) -> int:
-    """Return the whole words of a log's data."""
+    """Return how many whole 32-byte words a log's data has."""
     return len(log["data"][2:]) // _WORD_DIGITS
 
 
@@ -32,11 +32,11 @@ def log_text(log: Log) -> str:
 
 
 def find_layout_mistake(event: AbiEvent, log: Log) -> str:
-    """Return why a log with the event's topic0 is not what the declaration describes; empty if it is."""
-    indexed, place = len(log["topics"]) - 1, f"{event.signature}: log {int(log['logIndex'], 16)}"
+    """Return why a log with the event's topic0 differs from the declaration; empty if it does not."""
+    indexed, subject = len(log["topics"]) - 1, f"{event.signature}: log {int(log['logIndex'], 16)}"
     if indexed != event.indexed:
         return (
-            f"{place} has {indexed} indexed arguments ({indexed + 1} topics, {words_of(log)} words of data), and the"
+            f"{subject} has {indexed} indexed arguments ({indexed + 1} topics, {words_of(log)} words of data), and the"
             f" declaration marks {event.indexed}: correct `indexed`"
         )
     types = event.layout.types[event.indexed :]
@@ -48,19 +48,19 @@ def find_layout_mistake(event: AbiEvent, log: Log) -> str:
         least = sum(map(_least_words, types))
         shorter = f" and is shorter than the {least} words that it needs" if words_of(log) < least else ""
         return (
-            f"{place} has {words_of(log)} words of data, which the declaration does not decode{shorter}: other"
+            f"{subject} has {words_of(log)} words of data, which the declaration does not decode{shorter}: other"
             " arguments are indexed, or the source is of another version than the contract"
         )
     if len(data) > length:
         return (
-            f"{place} has {words_of(log)} words of data, and the declaration decodes {length // 32}: the source is of"
+            f"{subject} has {words_of(log)} words of data, and the declaration decodes {length // 32}: the source is of"
             " another version than the contract"
         )
     return ""
 
 
 def find_topic_mistakes(events: Sequence[AbiEvent], contracts: Collection[str], logs: Sequence[Log]) -> Iterator[str]:
-    """Yield why none of the logs is one of the declared events by the contracts, which emit no such log."""
+    """Yield why no log has a declared event. Call it if the contracts emit no such log."""
     topics = {event.topic0: event for event in events}
     own = {address.lower() for address in contracts}
     by_contracts = [log for log in logs if log["address"].lower() in own and log["topics"]]
@@ -84,7 +84,7 @@ def find_topic_mistakes(events: Sequence[AbiEvent], contracts: Collection[str], 
 
 
 def _least_words(kind: str) -> int:
-    """Return the words that a value of an ABI type has at least: an offset and a length of a dynamic one."""
+    """Return the fewest words that an ABI type's value may have. A dynamic value has an offset and a length."""
     leaves = [leaf[0] for leaf in _LEAF.finditer(kind)]
     dynamic = [leaf for leaf in leaves if leaf in ("string", "bytes") or leaf.endswith("[]")]
     if kind.endswith("[]"):
@@ -93,7 +93,7 @@ def _least_words(kind: str) -> int:
 
 
 def find_similar_events(events: Iterable[AbiEvent]) -> dict[str, str]:
-    """Return topic0 -> which event it is, of those that differ from a declared one in one place."""
+    """Return topic0 -> the event in words, for events that differ from a declared one in one place."""
     similar: dict[str, str] = {}
     for event in events:
         for kind, signature in _variants(event.signature):
@@ -116,22 +116,22 @@ def _variants(signature: str) -> Iterator[tuple[str, str]]:
     for leaf in leaves:
         shorter = _without_empty(arguments[: leaf.start()] + arguments[leaf.end() :])
         yield f"{newer}, which lacks an argument {leaf[0]}", name + shorter
-    for place in [*(leaf.start() for leaf in leaves), len(arguments) - 1]:
-        head, tail = arguments[:place], arguments[place:]
+    for offset in [*(leaf.start() for leaf in leaves), len(arguments) - 1]:
+        head, tail = arguments[:offset], arguments[offset:]
         for kind in _TYPES:
-            longer = f"{head},{kind}{tail}" if place == len(arguments) - 1 and leaves else f"{head}{kind},{tail}"
+            longer = f"{head},{kind}{tail}" if offset == len(arguments) - 1 and leaves else f"{head}{kind},{tail}"
             yield f"{older}, which has a further argument {kind}", name + _without_empty(longer)
-    for left, right in zip(leaves, leaves[1:], strict=False):
-        between = arguments[left.end() : right.start()]
-        swapped = arguments[: left.start()] + right[0] + between + left[0] + arguments[right.end() :]
-        yield f"{left[0]} and {right[0]} are exchanged", name + swapped
+    for first, second in zip(leaves, leaves[1:], strict=False):
+        between = arguments[first.end() : second.start()]
+        swapped = arguments[: first.start()] + second[0] + between + first[0] + arguments[second.end() :]
+        yield f"{first[0]} and {second[0]} are exchanged", name + swapped
     yield "the contract has no struct", f"{name}({arguments.replace('(', '').replace(')', '')})"
-    for place, left in enumerate(leaves):
-        for right in leaves[place:]:
-            struct = f"({arguments[left.start() : right.end()]})"
+    for index, first in enumerate(leaves):
+        for last in leaves[index:]:
+            struct = f"({arguments[first.start() : last.end()]})"
             yield (
                 f"the contract has a struct {struct}",
-                name + arguments[: left.start()] + struct + arguments[right.end() :],
+                name + arguments[: first.start()] + struct + arguments[last.end() :],
             )
 
 

@@ -1,4 +1,4 @@
-"""Drafts of trades, changes and claims, from an ABI's events: by names and types, and by logs that show them. Pure."""
+"""Drafted trades, changes and claims, from an ABI's events: by names and types, and by logs that show them. Pure."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -29,14 +29,14 @@ _POOL_IDS = re.compile("^_?(pool_?id|pool_?key_?hash|id)$", re.I)
 _POOLS = re.compile("pool|pair", re.I)
 _CURRENCIES = re.compile("currency|token|asset", re.I)
 _FORMER = re.compile("old|prev|former", re.I)
-# Names of arguments, those preferred first.
+# Argument names, the preferred ones first.
 _TRADERS = ("trader", "buyer", "seller", "account", "user", "recipient", "to", "sender", "caller", "maker")
 _RECIPIENTS = ("recipient", "beneficiary", "claimer", "creator", "payee", "owner", "account", "user", "to")
 _CREATORS = ("creator", "owner", "admin", "recipient", "deployer")
 _OF_TOKEN = ("token", "coin", "asset", "base", "amount")
 _OF_QUOTE = ("native", "eth", "quote", "cost", "paid", "wei", "currency", "collateral", "funds", "value")
 _FEES, _RESERVES = re.compile("fee|tax", re.I), re.compile("reserve|virtual", re.I)
-# Of tokens and contracts of any kind.
+# Events that any token or contract may emit.
 _STANDARD = frozenset(
     declared_event(text).topic0
     for text in (
@@ -47,20 +47,20 @@ _STANDARD = frozenset(
 )
 _KEYS = ("trade", "change", "claim")
 _BY_NAME = "guessed: by its name"
-# Field that a change sets -> names of its argument.
+# Field that a change sets -> its argument's names.
 _TEXTS = {"uri": ("uri", "url", "metadata"), "image": ("image", "logo"), "name": ("name",), "symbol": ("symbol",)}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DraftedLaunch:
-    """What later events may name a launch by."""
+    """Addresses and ids that later events may use to name a launch."""
 
     chain: ChainInfo
     token: str
     # EIP-55.
     contract: str
     kind: str
-    # Id of a v4 pool, or address of another pool or curve; None without one, and of a curve of all tokens.
+    # A v4 pool's id, or another pool's or curve's address; None without a pool, and for a curve that all tokens share.
     pool: str | None
     hook: str | None
     # Whether the launch makes a pair that its curve may graduate into.
@@ -68,7 +68,7 @@ class DraftedLaunch:
 
 
 def draft_later(launch: DraftedLaunch, events: Sequence[FileEvent], logs: Sequence[FileLog]) -> Iterator[DraftTable]:
-    """Yield the tables of the events that may be trades, changes or claims; `logs` are those of known transactions."""
+    """Yield tables for events that may be trades, changes or claims; `logs` are the logs of known transactions."""
     tables = []
     for event in {each.event.topic0: each for each in events if each.event.topic0 not in _STANDARD}.values():
         shown = [log for log in logs if log.event.event.topic0 == event.event.topic0 and _is_about(log, launch)]
@@ -81,12 +81,12 @@ def draft_later(launch: DraftedLaunch, events: Sequence[FileEvent], logs: Sequen
 
 
 def is_trade(event: FileEvent) -> bool:
-    """Return whether an event has the name of trades."""
+    """Return whether an event's name suggests a trade."""
     return bool(_TRADES.search(event.text.partition("(")[0]))
 
 
 def find_quote(token: str, trades: Sequence[FileLog]) -> str | None:
-    """Return the address of another token with a transfer that has an amount of a trade; None without one."""
+    """Return another token that has a transfer with an amount from a trade; None without one."""
     for trade in trades:
         amounts = {each.value for each in trade.arguments if each.type.startswith("uint") and each.value}
         for address in dict.fromkeys(checksum_address(log["address"]) for log in trade.mined.logs):
@@ -102,7 +102,7 @@ def _is_about(log: FileLog, launch: DraftedLaunch) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _EventDraft:
-    """Draft of one event. `shown` is a log of it about the launch."""
+    """One event's draft. `shown` is a log with the event about the launch."""
 
     launch: DraftedLaunch
     event: FileEvent
@@ -117,7 +117,7 @@ class _EventDraft:
         return self.shown.arguments if self.shown else tuple(event_arguments(self.event.fields, None))
 
     def trade(self) -> DraftTable:
-        """Return the table of a trade; incomplete where an amount, a side or the token is unknown."""
+        """Return a trade's table; incomplete if an amount, a side or the token is unknown."""
         token = self._traded_token()
         values = [self._event(), *(token or ())]
         if trader := self._address(_TRADERS, besides=token or ()):
@@ -134,22 +134,23 @@ class _EventDraft:
         return DraftTable(key="trade", values=values, missing=missing and f"Trades with the curve lack: {missing}.")
 
     def claim(self) -> DraftTable | None:
-        """Return the table of a claim; None where its token, recipient or amounts are unknown."""
+        """Return a claim's table; None if its token, recipient or amounts are unknown."""
         subject = self._subject(pools=True)
         recipient = self._address(_RECIPIENTS, besides=subject or ())
         if subject is None or recipient is None:
             return None
         numbers = self._numbers()
-        pair = [next((each for each in numbers if re.search(f"{place}$", each.name)), None) for place in (0, 1)]
-        of_token, of_quote = (first_named(numbers, names[:-1]) for names in (_OF_TOKEN, _OF_QUOTE))
+        pair = [next((each for each in numbers if re.search(f"{index}$", each.name)), None) for index in (0, 1)]
+        token_amount, quote_amount = (first_named(numbers, names[:-1]) for names in (_OF_TOKEN, _OF_QUOTE))
         currencies = [each for each in self._addresses(subject) if each is not recipient]
         currency = next((each for each in currencies if _CURRENCIES.search(each.name)), None)
         if pair[0] and pair[1]:
-            amounts = [quoted(f"amount{place}", each.path, _BY_NAME) for place, each in enumerate(pair) if each]
+            amounts = [quoted(f"amount{index}", each.path, _BY_NAME) for index, each in enumerate(pair) if each]
         elif len(numbers) == 1 and currency:
             amounts = [quoted("amount", numbers[0].path, _BY_NAME), quoted("currency", currency.path, _BY_NAME)]
-        elif of_token and of_quote and of_token is not of_quote:
-            amounts = [quoted("token_amount", of_token.path, _BY_NAME), quoted("quote_amount", of_quote.path, _BY_NAME)]
+        elif token_amount and quote_amount and token_amount is not quote_amount:
+            arguments = {"token_amount": token_amount, "quote_amount": quote_amount}
+            amounts = [quoted(key, argument.path, _BY_NAME) for key, argument in arguments.items()]
         elif len(numbers) == 1:
             amounts = [quoted("quote_amount", numbers[0].path, "guessed: in the quote token")]
         else:
@@ -158,7 +159,7 @@ class _EventDraft:
         return DraftTable(key="claim", values=[self._event(), *subject, paid, *amounts])
 
     def change(self) -> DraftTable | None:
-        """Return the table of a change; None where its token or the new value is unknown."""
+        """Return a change's table; None if its token or the new value is unknown."""
         if _GRADUATIONS.search(self.name):
             return self._graduation()
         subject = self._subject(pools=True)
@@ -199,10 +200,10 @@ class _EventDraft:
         return quoted("event", self.event.text, self.shown.place if self.shown else f"{_BY_NAME}; try it by --trade")
 
     def _subject(self, *, pools: bool) -> list[DraftValue] | None:
-        """Return the lines about the token and the emitter; None where nothing names the token."""
+        """Return the lines about the token and the emitter; None if nothing names the token."""
         keys = [("token", ("address",), self.launch.token, TOKEN_NAMES)]
-        of_pools = [("pool_id", ("bytes32", "address"), self.launch.pool, _POOL_IDS)] if pools else []
-        for key, types, value, names in (*keys, *of_pools):
+        pool_keys = [("pool_id", ("bytes32", "address"), self.launch.pool, _POOL_IDS)] if pools else []
+        for key, types, value, names in (*keys, *pool_keys):
             arguments = [each for each in self.arguments if each.type in types]
             if self.shown and (equal := [each for each in arguments if each.value == value]):
                 return [quoted(key, equal[0].path), *self._emitter()]
@@ -215,7 +216,7 @@ class _EventDraft:
         return None
 
     def _traded_token(self) -> list[DraftValue] | None:
-        """Return the line about a trade's token: none of the token's own curve. None where nothing names the token."""
+        """Return the line about a trade's token: empty if the token's own curve emits it, None if it is unknown."""
         if self.shown and self.shown.emitter == self.launch.pool:
             return []
         if self.shown and self.shown.emitter != self.launch.contract:
@@ -232,12 +233,12 @@ class _EventDraft:
         return [DraftValue(key="by", value=f'{{ {self.launch.chain.chain_id} = ["{emitter}"] }}')]
 
     def _flows(self) -> tuple[list[DraftValue], str]:
-        """Return the lines of the amounts, and what is missing."""
+        """Return the lines about amounts, and the missing keys in words."""
         numbers = [each for each in self._numbers() if not _FEES.search(each.name) and not _RESERVES.search(each.name)]
-        sides = [(way, place) for place in (0, 1) for way in ("in", "out")]
-        four = [first_named(numbers, (f"amount{place}{way}",)) for way, place in sides]
+        sides = [(way, index) for index in (0, 1) for way in ("in", "out")]
+        four = [first_named(numbers, (f"amount{index}{way}",)) for way, index in sides]
         if all(four):
-            keys = (f"{'quote' if place else 'token'}_{way}" for way, place in sides)
+            keys = (f"{'quote' if index else 'token'}_{way}" for way, index in sides)
             return [
                 quoted(key, each.path, "guessed: the token is the first one")
                 for key, each in zip(keys, four, strict=True)
@@ -257,11 +258,11 @@ class _EventDraft:
             values.append(quoted(quote_key, quote.path, _BY_NAME))
         if not (is_buy or is_sale or _BUYS.search(self.name)):
             return values, "the side, as is_buy or as token_in and quote_out of sales"
-        missing = [key for key, found in ((token_key, token), (quote_key, quote)) if not found]
+        missing = [key for key, argument in ((token_key, token), (quote_key, quote)) if not argument]
         return values, " and ".join(missing)
 
     def _token_amount(self, numbers: Sequence[EventArgument], *, is_sale: bool) -> tuple[EventArgument | None, str]:
-        """Return the argument that a transfer of the token has, else one by its name; with the comment."""
+        """Return the argument that equals a token transfer's amount, else one by its name; with the comment."""
         moved = {each.amount for each in read_transfers(self.shown.mined, self.launch.token)} if self.shown else set()
         if equal := [each for each in numbers if each.value in moved - {0}]:
             return equal[0], "" if len(equal) == 1 else "guessed: of several that a transfer of the token has"

@@ -1,4 +1,4 @@
-"""Declared events of a transaction about a launch's token, as changes and claims would be stored."""
+"""Declared events about a launch's token in a transaction, as changes and claims would be stored."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,7 +20,7 @@ from tokens.declaring.pool_trades import TriedLog, TriedPool
 
 
 def try_events(mined: MinedTransaction, launch: Launch) -> Iterator[TriedLog]:
-    """Yield the changes and claims of the transaction that are about the launch's token."""
+    """Yield the transaction's changes and claims about the launch's token."""
     for log in find_event_logs(mined):
         if log.declared is None or log.declared.launchpad != launch.generation:
             continue
@@ -35,7 +35,7 @@ def try_events(mined: MinedTransaction, launch: Launch) -> Iterator[TriedLog]:
 
 
 def find_moved_pools(mined: MinedTransaction, launch: Launch) -> Iterator[TriedPool]:
-    """Yield the pools that the token of a launch moves to in a transaction."""
+    """Yield the pools that a launch's token moves to in a transaction."""
     for log in find_event_logs(mined):
         if launch.pool and moved_pool(log):
             event = decode_event(log)

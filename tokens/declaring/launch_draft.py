@@ -1,4 +1,4 @@
-"""Draft of a launchpad's declaration, from an ABI and one of its launches. What is guessed has a comment."""
+"""Draft declaration for a launchpad, from an ABI and one launch. Guessed values have a comment."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -31,20 +31,20 @@ from tokens.declaring.recorded_calls import had_code
 _TOKEN = codec.load_abi("token")
 _NAMING_KEYS = ("name", "symbol")
 _NAMING = (_TOKEN.function("name"), _TOKEN.function("symbol"))
-# Views of the URI, in the declarations that a draft has.
+# Views that may return the URI, as a declaration writes them.
 _URI_VIEWS = tuple(f"function {name}() view returns (string)" for name in ("contractURI", "tokenURI", "uri"))
 _LAUNCHES = re.compile("creat|launch|deploy|mint|new", re.I)
 _URI = re.compile(r"(https?|ipfs|ar|data):|\{")
 _URI_NAMES = re.compile("ur[il]|metadata|meta|cid", re.I)
 _IMAGE_NAMES = re.compile("image|logo|img|icon", re.I)
-# In the sequence of preference: a caller may be a relayer.
+# The preferred names first: a caller may be a relayer.
 _CREATOR_NAMES = ("creator", "deployer", "owner", "admin", "dev", "author", "user", "payout", "caller", "sender")
-# Addresses of which code is read.
+# The most addresses whose code is read.
 _MOST_ADDRESSES = 40
 
 
 class NoLaunchEventError(PermanentError):
-    """A transaction in which no event of the ABI names a new token."""
+    """A transaction in which no ABI event names a new token."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,8 +76,8 @@ class _LaunchContracts:
         """Return whether the address had no code before the launch; None where no node has that state."""
         if address not in self._had_code:
             self._had_code[address] = had_code(self.rpc, address, self.block - 1)
-        known = self._had_code[address]
-        return None if known is None else not known
+        existed = self._had_code[address]
+        return None if existed is None else not existed
 
     def naming(self, address: str) -> tuple[Any, Any]:
         """Return the name and the symbol that the contract returns; None each where it returns none."""
@@ -92,9 +92,9 @@ class _LaunchContracts:
 
 
 def draft_launch(chain: Chain, tx_hash: str, events: Sequence[FileEvent], *, trades: Sequence[str] = ()) -> LaunchDraft:
-    """Return a declaration of the launch that the transaction made.
+    """Return a declaration for the transaction's launch.
 
-    `trades` are hashes of further transactions: their logs show what events of trades, changes and claims have.
+    `trades` are hashes of further transactions: their logs show the arguments of trade, change and claim events.
 
     Raises NoLaunchEventError, TransactionNotFoundError, NodeUnavailableError.
     """
@@ -118,23 +118,23 @@ def draft_launch(chain: Chain, tx_hash: str, events: Sequence[FileEvent], *, tra
         )
     _, candidate, token = max(rated, key=lambda each: each[0])
     trusted = (each for each in find_made_pools(mined) if each.is_trusted)
-    made = next((each for each in trusted if token.value in each.currencies), None)
-    of_trades = [log for log in logs if is_trade(log.event) and not (made and log.emitter == made.id)]
+    new_pool = next((each for each in trusted if token.value in each.currencies), None)
+    trade_logs = [log for log in logs if is_trade(log.event) and not (new_pool and log.emitter == new_pool.id)]
     # A contract that several tokens share is no token's own curve.
-    own = [log for log in of_trades if contracts.is_new(log.emitter) is not False]
-    pool, *of_pool = _pool_values(made, candidate, own, find_quote(token.value, of_trades), events)
+    own = [log for log in trade_logs if contracts.is_new(log.emitter) is not False]
+    pool, *pool_values = _pool_values(new_pool, candidate, own, find_quote(token.value, trade_logs), events)
     values = [_token(candidate, token, tokens), *_naming(candidate, contracts.naming(token.value))]
     values += _texts(candidate, token.value, contracts, {value.value for value in values})
-    values += [_creator(mined, candidate, token.value), *of_pool]
-    ids = [value.value.strip('"') for value in of_pool if value.key == "pool_id"]
+    values += [_creator(mined, candidate, token.value), *pool_values]
+    ids = [value.value.strip('"') for value in pool_values if value.key == "pool_id"]
     launched = DraftedLaunch(
         chain=chain.info,
         token=token.value,
         contract=candidate.emitter,
         kind=pool.value.strip('"'),
-        pool=next((each.value for each in candidate.arguments if each.path in ids), made and made.id),
-        hook=made and made.hook,
-        has_pair=bool(made and made.kind == "v2"),
+        pool=next((each.value for each in candidate.arguments if each.path in ids), new_pool and new_pool.id),
+        hook=new_pool and new_pool.hook,
+        has_pair=bool(new_pool and new_pool.kind == "v2"),
     )
     return LaunchDraft(
         tx_hash=tx_hash,
@@ -142,14 +142,14 @@ def draft_launch(chain: Chain, tx_hash: str, events: Sequence[FileEvent], *, tra
         emitter=candidate.emitter,
         event=candidate.event,
         pool=pool,
-        hook=made and made.hook,
+        hook=new_pool and new_pool.hook,
         values=values,
         later=tuple(draft_later(launched, [each for each in events if each is not candidate.event], logs)),
     )
 
 
 def _new_tokens(candidates: Sequence[FileLog], contracts: _LaunchContracts) -> frozenset[str]:
-    """Return the addresses that events name and that the transaction made contracts with name and symbol."""
+    """Return new contracts with a name and a symbol that events name."""
     named = dict.fromkeys(
         argument.value
         for candidate in candidates
@@ -164,7 +164,7 @@ def _new_tokens(candidates: Sequence[FileLog], contracts: _LaunchContracts) -> f
 
 
 def _rate(candidate: FileLog, token: EventArgument, contracts: _LaunchContracts) -> tuple[bool, bool, int, bool, bool]:
-    """Return how likely the event is that of launches, and the argument its token."""
+    """Return a sort key: how likely the event is a launch event, and the argument its token."""
     texts = [text for text in candidate.of_type("string") if text.value in contracts.naming(token.value)]
     return (
         # Contracts that a launch makes are no factory.
@@ -186,7 +186,7 @@ def _naming(candidate: FileLog, naming: tuple[Any, Any]) -> Iterator[DraftValue]
     """Yield the arguments that equal the contract's name and symbol; without one, the decoder calls the views."""
     for key, value in zip(_NAMING_KEYS, naming, strict=True):
         other = _NAMING_KEYS[1 - _NAMING_KEYS.index(key)]
-        # Of a token whose name is its symbol.
+        # A token's name may equal its symbol.
         if equal := [each for each in candidate.equal("string", value) if other not in each.name.lower()]:
             best = next((argument for argument in equal if key in argument.name.lower()), equal[0])
             comment = f"guessed: {len(equal)} arguments equal {key}()" if len(equal) > 1 else ""
@@ -218,26 +218,26 @@ def _creator(mined: MinedTransaction, candidate: FileLog, token: str) -> DraftVa
 
 
 def _pool_values(
-    made: MadePool | None, candidate: FileLog, own: Sequence[FileLog], quote: str | None, events: Sequence[FileEvent]
+    pool: MadePool | None, candidate: FileLog, own: Sequence[FileLog], quote: str | None, events: Sequence[FileEvent]
 ) -> Iterator[DraftValue]:
-    """Yield the kind of the launch's pool, a curve's quote token, and the argument with the pool's id.
+    """Yield the launch pool's kind, a curve's quote token, and the argument with the pool's id.
 
-    `own` are trades by contracts that the launch may have made.
+    `own` are trades by contracts that the launch may have created.
     """
     curves = [(curve, log) for log in own for curve in candidate.equal("address", log.emitter)]
-    if curves or (made is None and any(map(is_trade, events))):
+    if curves or (pool is None and any(map(is_trade, events))):
         guess = "guessed: no pool is made, and the ABI has events of trades"
         yield quoted("pool", "curve", f"it trades by {curves[0][1].place}" if curves else guess)
         guess = "guessed: it moves in a trade" if quote else "guessed: the chain's coin"
         yield quoted("quote", quote or "native", guess)
         yield from [quoted("pool_id", curve.path) for curve, _ in curves[:1]]
-    elif made is None:
+    elif pool is None:
         yield quoted("pool", "v4", "guessed: the transaction makes no pool of the token")
     else:
         # A curve may graduate into a pair that is created with the token.
-        guess = 'guessed: "curve" if trades begin on a bonding curve; ' if made.kind == "v2" else ""
-        yield quoted("pool", made.kind, guess + made.text)
-        paths = [path for kind in ("bytes32", "address") for path in candidate.equal(kind, made.id)]
+        guess = 'guessed: "curve" if trades begin on a bonding curve; ' if pool.kind == "v2" else ""
+        yield quoted("pool", pool.kind, guess + pool.text)
+        paths = [path for kind in ("bytes32", "address") for path in candidate.equal(kind, pool.id)]
         yield from [quoted("pool_id", path.path) for path in paths[:1]]
 
 
@@ -246,7 +246,7 @@ def _only_value(result: ViewResult) -> Any:
 
 
 def draft_lines(draft: LaunchDraft, *, name: str) -> Iterator[str]:
-    """Yield the lines of a TOML file with the draft as the launchpad of this name."""
+    """Yield the lines of a TOML file with the draft, under the launchpad's name."""
     yield f"# Drafted from {draft.tx_hash}, chain {draft.chain_id}. Check what is guessed, then run"
     yield f"# manage.py try_launchpad FILE --tx {draft.tx_hash} --chain {draft.chain_id}"
     yield f"[launchpads.{name}]"
@@ -265,7 +265,7 @@ def draft_lines(draft: LaunchDraft, *, name: str) -> Iterator[str]:
         yield from table.lines(name)
 
 
-def launchpad_name(stem: str, taken: Collection[str]) -> str:
-    """Return a name for the launchpad, from that of its ABI's file; none of those that are taken."""
+def launchpad_name(stem: str, reserved: Collection[str]) -> str:
+    """Return a launchpad name from the ABI file's name (`stem`), with a prefix if that name is reserved."""
     name = re.sub("[^a-z0-9]+", "_", stem.lower()).strip("_")[:24]
-    return name if re.match("[a-z]", name) and name not in taken else f"own_{name}"
+    return name if re.match("[a-z]", name) and name not in reserved else f"own_{name}"

@@ -1,4 +1,4 @@
-"""Mistakes of a declaration that only a real launch shows: conditions, views, tokens that are not new, pools."""
+"""Mistakes in a declaration that only a real launch shows: conditions, views, tokens that are not new, pools."""
 
 from collections.abc import Iterator
 
@@ -18,23 +18,23 @@ from tokens.declaring.value_origins import value_text
 def find_condition_mistakes(
     declared: DeclaredLaunch, mined: MinedTransaction, log: Log, *, place: str, rpc: RecordingClient
 ) -> Iterator[str]:
-    """Yield which conditions of a declaration a log of its event does not meet."""
+    """Yield the declared conditions that a log with the declared event does not meet."""
     scope = declared.scope(mined, log)
     for condition in declared.declaration.conditions:
-        found, text = scope.read(condition.value), value_text(condition.value, scope)
-        if isinstance(found, MissingValue):
-            answer = rpc.answer(found)
-            found = answer and answer.value
-        if found not in condition.expected:
+        value, text = scope.read(condition.value), value_text(condition.value, scope)
+        if isinstance(value, MissingValue):
+            answer = rpc.answer(value)
+            value = answer and answer.value
+        if value not in condition.expected:
             expected = ", ".join(sorted(map(str, condition.expected)))
             yield (
-                f"log {int(log['logIndex'], 16)} is no launch of {place}: {text} is {found}, and `when` expects one of"
+                f"log {int(log['logIndex'], 16)} is no launch of {place}: {text} is {value}, and `when` expects one of"
                 f" {expected}"
             )
 
 
 def find_decimals_mistake(decoded: Launch, *, rpc: RecordingClient) -> Iterator[str]:
-    """Yield that a launch is not stored because of its token's decimals."""
+    """Yield a mistake if a launch is not stored because its token has too many decimals."""
     for missing in missing_values(decoded):
         answer = rpc.answer(missing) if missing.field == "decimals" else None
         if answer and answer.value is not None and answer.value > MAX_DECIMALS:
@@ -42,14 +42,14 @@ def find_decimals_mistake(decoded: Launch, *, rpc: RecordingClient) -> Iterator[
 
 
 def find_token_mistake(launch: Launch, *, rpc: RecordingClient) -> str:
-    """Return that no contract is at the address of the launch's token; empty if one is, or where no node responds."""
+    """Return the mistake that the launch's token is no contract; empty if it is one, or if no node responds."""
     block = launch.block_number
-    is_contract, place = had_code(rpc, launch.token, block), f"in block {block}"
+    is_contract, block_text = had_code(rpc, launch.token, block), f"in block {block}"
     if is_contract is None:
-        is_contract, place = had_code(rpc, launch.token, None), "at the newest block"
+        is_contract, block_text = had_code(rpc, launch.token, None), "at the newest block"
     if is_contract is not False:
         return ""
-    return f"{launch.token} has no code {place}: `token` names no contract, or other arguments are indexed"
+    return f"{launch.token} has no code {block_text}: `token` names no contract, or other arguments are indexed"
 
 
 def find_launch_mistakes(
@@ -92,30 +92,30 @@ def _of_token(mined: MinedTransaction, launch: Launch, rpc: RecordingClient) -> 
 def _mints_supply(mined: MinedTransaction, launch: Launch) -> bool:
     transfers = read_transfers(mined, launch.token)
     minted = sum(transfer.amount for transfer in transfers if transfer.sender == ZERO_ADDRESS)
-    # Of the newest block, where no node has the launch's state: some of it may have been burned.
+    # If no node has the launch's state, this is the newest block's supply: some tokens may have been burned.
     return bool(launch.supply) and minted >= (launch.supply or 0)
 
 
 def _of_pools(declared: DeclaredLaunch, mined: MinedTransaction, launch: Launch) -> Iterator[str]:
     kind = declared.declaration.pool
-    of_kind = POOL_EVENTS[kind]
-    emitter = of_kind.trusted(mined.chain) or "which the registry lacks"
+    pool_event = POOL_EVENTS[kind]
+    emitter = pool_event.trusted(mined.chain) or "which the registry lacks"
     yield (
-        f'no pool of {launch.token}: pool = "{kind}" is found by {of_kind.name} with the token, by the chain\'s'
-        f" {of_kind.emitter}, {emitter}"
+        f'no pool of {launch.token}: pool = "{kind}" is found by {pool_event.name} with the token, by the chain\'s'
+        f" {pool_event.emitter}, {emitter}"
     )
     pools = list(find_made_pools(mined))
-    for made in pools:
-        if launch.token not in made.currencies:
+    for pool in pools:
+        if launch.token not in pool.currencies:
             reason = "not the token's"
-        elif not made.is_trusted:
-            reason = f"the token's, and a {made.kind} pool by no contract of the chain's entry is not read"
-        elif made.kind != kind:
-            reason = f'the token\'s: declare pool = "{made.kind}"'
+        elif not pool.is_trusted:
+            reason = f"the token's, and a {pool.kind} pool by no contract of the chain's entry is not read"
+        elif pool.kind != kind:
+            reason = f'the token\'s: declare pool = "{pool.kind}"'
         else:
             reason = "the token's, and `pool_id` names another pool"
-        name, emitter = POOL_EVENTS[made.kind].name, checksum_address(made.log["address"])
-        yield f"{name} of pool {made.id} with {' and '.join(made.currencies)} by {emitter}: {reason}"
+        name, emitter = POOL_EVENTS[pool.kind].name, checksum_address(pool.log["address"])
+        yield f"{name} of pool {pool.id} with {' and '.join(pool.currencies)} by {emitter}: {reason}"
     if not pools:
         yield f"no {_pool_events()} is in this transaction"
 

@@ -1,4 +1,4 @@
-"""Trial of a declared launchpad on one transaction: what would be stored, by the decoder of every other reading."""
+"""Trial of a declared launchpad on one transaction: the rows that would be stored, by the decoder of live sync."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ from tokens.declaring.value_origins import TriedValue, ValueTracer
 class TriedLaunch:
     """A launch as it would be stored."""
 
-    # Of the declaration in the file, such as `launchpads.zora.launch[0]`.
+    # The declaration's place in the file, such as `launchpads.zora.launch[0]`.
     place: str
     declared: DeclaredLaunch
     launch: Launch
@@ -51,7 +51,7 @@ class TriedLaunch:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UnnamedLog:
-    """The first log of an emitter and a topic0 that no declaration names."""
+    """The first log with an emitter and a topic0 that no declaration names."""
 
     log: Log
     # How many logs have the same emitter and topic0.
@@ -62,22 +62,22 @@ class UnnamedLog:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LaunchTrial:
-    """The result of a trial."""
+    """A trial's result."""
 
     mined: MinedTransaction
     launches: tuple[TriedLaunch, ...]
     # Views that were called, each with its result, or the reason for none.
     calls: tuple[tuple[str, str], ...]
-    # Of trusted emitters and the launches' own curves, and in no declaration.
+    # By trusted emitters or the launches' own curves, and in no declaration.
     unnamed: tuple[UnnamedLog, ...]
     mistakes: tuple[str, ...]
 
 
 def try_transaction(chain: Chain, tx_hash: str, *, trades: Collection[str] = ()) -> LaunchTrial:
-    """Return what the launchpads of the chain's entry would store of a transaction. Nothing is stored.
+    """Return the launches that the chain's launchpads would store from a transaction. Nothing is stored.
 
-    `trades` are hashes of further transactions, whose swaps in the launched pools, changes, claims and mistakes are
-    part of the result. A launch of a token without code is a mistake.
+    `trades` are hashes of further transactions: their swaps in the launched pools, changes, claims and mistakes are
+    part of the result. A launch whose token has no code is a mistake.
 
     Raises TransactionNotFoundError, NodeUnavailableError.
     """
@@ -85,14 +85,14 @@ def try_transaction(chain: Chain, tx_hash: str, *, trades: Collection[str] = ())
     mined = read_undecoded(rpc, chain.info, tx_hash)
     traded = [mined, *(read_undecoded(rpc, chain.info, trade) for trade in trades)]
     decoded, refused = _decode(mined)
-    found = [launch for _, launch in decoded]
-    mistakes = [mistake for each in traded for mistake in _layout_mistakes(each, found)]
-    without_code = {launch.token: mistake for launch in found if (mistake := find_token_mistake(launch, rpc=rpc))}
-    mistakes += [*refused, *without_code.values()]
-    # Each by itself, because of several by one log the first complete one is stored.
-    parts = complete_launches(rpc, chain.info, [replace(facts, launches=(launch,)) for facts, launch in decoded])
+    decoded_launches = [launch for _, launch in decoded]
+    mistakes = [mistake for each in traded for mistake in _layout_mistakes(each, decoded_launches)]
+    token_mistakes = {launch.token: find_token_mistake(launch, rpc=rpc) for launch in decoded_launches}
+    mistakes += [*refused, *filter(None, token_mistakes.values())]
+    # Each by itself, because only the first complete launch by a log is stored.
+    completed = complete_launches(rpc, chain.info, [replace(facts, launches=(launch,)) for facts, launch in decoded])
     launches: dict[int, TriedLaunch] = {}
-    for (_, before), facts in zip(decoded, parts, strict=True):
+    for (_, before), facts in zip(decoded, completed, strict=True):
         place, declared, log = _declaration_of(mined, before)
         mistakes += find_decimals_mistake(before, rpc=rpc)
         mistakes += (
@@ -101,7 +101,7 @@ def try_transaction(chain: Chain, tx_hash: str, *, trades: Collection[str] = ())
             if log.log_index == before.log_index
         )
         for launch in facts.launches:
-            if launch.log_index not in launches and launch.token not in without_code:
+            if launch.log_index not in launches and not token_mistakes[launch.token]:
                 launches[launch.log_index] = _try_launch(place, declared, traded, log, before, launch, rpc)
                 mistakes += find_launch_mistakes(declared, mined, before, launch, rpc=rpc)
     for each in traded:
@@ -112,20 +112,20 @@ def try_transaction(chain: Chain, tx_hash: str, *, trades: Collection[str] = ())
     return LaunchTrial(
         mined=mined,
         launches=tuple(launches.values()),
-        calls=tuple(_calls(rpc, (launch for _, launch in decoded))),
-        unnamed=tuple(_unnamed_logs(traded, found)),
+        calls=tuple(_calls(rpc, decoded_launches)),
+        unnamed=tuple(_unnamed_logs(traded, decoded_launches)),
         mistakes=tuple(dict.fromkeys(mistakes)),
     )
 
 
 def _launch_logs(mined: MinedTransaction) -> list[Log]:
-    """Return the logs of declared launch events by the contracts that may emit them."""
+    """Return logs with a declared launch event, by contracts that may emit it."""
     sources = launch_sources(mined.chain)
     return [log for log in mined.logs if source_of(log) in sources]
 
 
 def _layout_mistakes(mined: MinedTransaction, launches: Sequence[Launch]) -> Iterator[str]:
-    """Yield which logs of declared events are not what their declarations describe."""
+    """Yield mistakes about logs that differ from their events' declarations."""
     named, own = named_events(mined.chain), own_contracts(launches)
     for log in mined.logs:
         events = [each.declaration.event for _, each in _declarations_of(mined, log)]
@@ -135,14 +135,14 @@ def _layout_mistakes(mined: MinedTransaction, launches: Sequence[Launch]) -> Ite
 
 
 def _trade_mistakes(mined: MinedTransaction, launches: Collection[TriedLaunch], *, is_further: bool) -> Iterator[str]:
-    """Yield what is wrong about the trades of a transaction; a further one has a log about one of the launches."""
+    """Yield mistakes about a transaction's trades; a further transaction must have a log about one of the launches."""
     is_about = False
     for tried in launches:
         logs = [log for log in (*tried.swaps, *tried.events) if log.tx_hash == mined.hash]
         is_about |= bool(logs)
-        place = f"{mined.hash} " if is_further else ""
+        prefix = f"{mined.hash} " if is_further else ""
         mistakes = find_trade_mistakes(mined, tried.launch, [log.trade for log in logs if log.trade])
-        yield from (f"{place}{mistake}" for mistake in mistakes)
+        yield from (f"{prefix}{mistake}" for mistake in mistakes)
     if is_further and not is_about:
         for tried in launches:
             for reason in why_no_trade(mined, tried.launch, tried.declared.launchpad):
@@ -169,7 +169,7 @@ def _decode(mined: MinedTransaction) -> tuple[list[tuple[TransactionFacts, Launc
 
 
 def _declaration_of(mined: MinedTransaction, launch: Launch) -> tuple[str, DeclaredLaunch, Log]:
-    """Return the declaration that a decoded launch is of: decoding is pure, so it makes the same one again."""
+    """Return the declaration that decodes to this launch. Decoding is pure, so decoding again finds it."""
     log = next(log for log in mined.logs if int(log["logIndex"], 16) == launch.log_index)
     return next(
         (place, declared, log)
@@ -216,7 +216,7 @@ def _try_launch(
 
 
 def _unmet_conditions(mined: MinedTransaction, launches: Collection[int], rpc: RecordingClient) -> Iterator[str]:
-    """Yield why logs of declared events are no launches, of those that decode; `launches` are by log index."""
+    """Yield why decodable logs with a declared event are no launches; `launches` are log indexes."""
     for log in _launch_logs(mined):
         if int(log["logIndex"], 16) not in launches:
             for place, declared in _declarations_of(mined, log):

@@ -1,4 +1,4 @@
-"""Pools of Uniswap that a transaction makes, as its logs report them. Pure."""
+"""Uniswap pools that a transaction creates, from its logs. Pure."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -12,10 +12,10 @@ from tokens.chains.registry.chains import ChainInfo
 
 
 class NewPoolEvent(NamedTuple):
-    """The event about a new pool of a kind."""
+    """The event about a new pool, for one pool kind."""
 
     event: AbiEvent
-    # The key of its emitter in the chain's entry.
+    # The emitter's key in the chain's entry.
     emitter: str
     # The arguments with the pool's id and its currencies.
     id: str
@@ -27,7 +27,7 @@ class NewPoolEvent(NamedTuple):
         return self.event.signature.partition("(")[0]
 
     def trusted(self, chain: ChainInfo) -> str | None:
-        """Return the address of the chain's own contract that emits it; None where the registry has none."""
+        """Return the chain's own contract that emits it; None if the registry has none."""
         address: str | None = getattr(chain, self.emitter)
         return address
 
@@ -64,14 +64,14 @@ def find_made_pools(mined: MinedTransaction) -> Iterator[MadePool]:
         if kind := kinds.get(next(iter(log["topics"]), "")):
             declared = POOL_EVENTS[kind]
             try:
-                made = declared.event.decode(log)
+                values = declared.event.decode(log)
             except LogDecodingError:
                 continue
-            first, second = (made[currency] for currency in declared.currencies)
-            hook = made.get("hooks", ZERO_ADDRESS)
+            first, second = (values[currency] for currency in declared.currencies)
+            hook = values.get("hooks", ZERO_ADDRESS)
             is_trusted = log["address"].lower() == (declared.trusted(mined.chain) or "").lower()
             yield MadePool(
-                kind, made[declared.id], (first, second), None if hook == ZERO_ADDRESS else hook, log, is_trusted
+                kind, values[declared.id], (first, second), None if hook == ZERO_ADDRESS else hook, log, is_trusted
             )
 
 

@@ -1,4 +1,4 @@
-"""Swaps of a transaction in a launch's pool, as trades would be stored: by the rows of every other reading."""
+"""A transaction's swaps in a launch's pool, as trades would be stored: rows are computed as in live sync."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -29,34 +29,34 @@ class TriedTrade(NamedTuple):
 
     swap: Swap
     row: TradeRow
-    # Of its own amounts: whole units of the quote token for a whole token, as `row.price`.
+    # From its own amounts: whole quote token units for a whole token, as `row.price`.
     average: Decimal
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TriedLog:
-    """A log about a launch's token: a swap, a part of one, a change or a claim."""
+    """A log about a launch's token: a swap, a swap's part, a change or a claim."""
 
     tx_hash: str
     log_index: int
     text: str
-    # None where it is none, or would not be stored.
+    # None if it is no trade, or would not be stored.
     trade: TriedTrade | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TriedPool:
-    """A pool of a launch's token."""
+    """A pool with a launch's token."""
 
     pool: Pool
-    # Whether the token is currency 0; None where the sequence of addresses decides.
+    # Whether the token is currency 0; None if the address sort decides.
     is_currency0: bool | None = None
 
 
 def try_swaps(
     mined: MinedTransaction, launch: Launch, launchpad: Launchpad, *, moved: Sequence[TriedPool]
 ) -> Iterator[TriedLog]:
-    """Yield the swaps of the transaction in the launch's pools, and the parts that hooks report beside them.
+    """Yield the transaction's swaps in the launch's pools, and the parts that hooks report beside them.
 
     `moved` are pools that the token moves to after its launch.
     """
@@ -74,23 +74,23 @@ def try_swaps(
     for log in mined.logs:
         parts = mined.chain.swap_parts.get(source_of(log), ())
         try:
-            of_pool = (part for part in parts if part_at(part.event.decode(log), part.pool) == launch.pool.address)
-            part = next(of_pool, None)
+            in_pool = (each for each in parts if part_at(each.event.decode(log), each.pool) == launch.pool.address)
+            swap_part = next(in_pool, None)
         except LogDecodingError:
-            # One of the mistakes of layouts.
+            # Reported as a layout mistake.
             continue
-        if part:
-            text = f"{part.event.signature.partition('(')[0]}: part of a swap, no trade of its own"
+        if swap_part:
+            text = f"{swap_part.event.signature.partition('(')[0]}: part of a swap, no trade of its own"
             yield TriedLog(tx_hash=mined.hash, log_index=int(log["logIndex"], 16), text=text)
 
 
 def _in_pool(mined: MinedTransaction, pool: Pool, token: PoolToken) -> Iterator[TriedLog]:
-    found, without_parts = _read(mined, pool)
-    for log in found.undecodable:
+    with_parts, without_parts = _read(mined, pool)
+    for log in with_parts.undecodable:
         yield TriedLog(tx_hash=mined.hash, log_index=log.log_index, text=f"can't be decoded: {log.reason}")
-    of_pool = {token.pool: token}
-    with_parts, bare_swaps = (select_declared(each.swaps, of_pool) for each in (found, without_parts))
-    for swap, bare in zip(with_parts, bare_swaps, strict=True):
+    token_by_pool = {token.pool: token}
+    swaps, bare_swaps = (select_declared(logs.swaps, token_by_pool) for logs in (with_parts, without_parts))
+    for swap, bare in zip(swaps, bare_swaps, strict=True):
         if swap.pool == pool.address:
             filled = "" if (swap.amount0, swap.amount1) == (bare.amount0, bare.amount1) else ", with parts by the hook"
             trade = _trade(swap, token)
@@ -100,15 +100,15 @@ def _in_pool(mined: MinedTransaction, pool: Pool, token: PoolToken) -> Iterator[
 
 def _read(mined: MinedTransaction, pool: Pool) -> tuple[PoolLogs, PoolLogs]:
     """Return the transaction's swaps in v4 pools or the launch's own v3 pool, with parts and without."""
-    of_pools = [log for log in mined.logs if _is_of_pool(mined.chain, log, pool)]
-    beside = [log for log in mined.logs if source_of(log)[1] in report_topics(mined.chain)]
+    logs = [log for log in mined.logs if _is_in_pool(mined.chain, log, pool)]
+    reports = [log for log in mined.logs if source_of(log)[1] in report_topics(mined.chain)]
     senders = {mined.hash: mined.call.sender.lower()}
-    found = decode_pool_logs(of_pools, chain=mined.chain, times={}, senders=senders, any_v3=False)
-    return attach_reports(found, beside, chain=mined.chain), found
+    without_parts = decode_pool_logs(logs, chain=mined.chain, times={}, senders=senders, any_v3=False)
+    return attach_reports(without_parts, reports, chain=mined.chain), without_parts
 
 
-def _is_of_pool(chain: ChainInfo, log: Log, pool: Pool) -> bool:
-    """Return whether the log is of the pool, of a v4 pool, or of a curve of all tokens."""
+def _is_in_pool(chain: ChainInfo, log: Log, pool: Pool) -> bool:
+    """Return whether the log belongs to the pool, to a v4 pool, or to a curve that all tokens share."""
     emitter, topic0 = source_of(log)
     if topic0 in V4_POOL_TOPICS:
         return emitter == (chain.v4_pool_manager or "").lower()
@@ -146,7 +146,7 @@ def _why_none(swap: Swap, token: PoolToken) -> str:
 
 def _pool_token(chain: ChainInfo, launch: Launch, tried: TriedPool, launchpad: Launchpad) -> PoolToken:
     pool, is_currency0 = tried.pool, tried.is_currency0
-    # Only pools of v4 hold the native coin itself.
+    # Only v4 pools hold the native coin itself.
     is_wrapped = pool.paired_token == ZERO_ADDRESS and not is_v4_pool(pool.address or "")
     currency = chain.wrapped_native or "" if is_wrapped else pool.paired_token
     return PoolToken(

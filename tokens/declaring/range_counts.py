@@ -33,7 +33,7 @@ from tokens.declaring.declared_sources import (
 )
 
 _RANGE = re.compile("([0-9]{1,18}):([0-9]{1,18})")
-# Nodes refuse longer lists of addresses.
+# Nodes refuse longer address lists.
 _MOST_ADDRESSES = 500
 
 _Later = CurveTrade | SwapPart | TokenEventDeclaration
@@ -47,13 +47,13 @@ _KINDS: Mapping[type, str] = {
 
 @dataclass(kw_only=True)
 class LaterCounts:
-    """Counts of a declared trade, part of swaps, change or claim."""
+    """Counts for a declared trade, swap part, change or claim."""
 
     kind: str
     declared: _Later
     logs: int = 0
     undecodable: int = 0
-    # About tokens that the counted blocks launch: of others nothing is known.
+    # Logs about tokens launched in the counted blocks; other tokens are not read.
     of_launches: int = 0
 
 
@@ -65,31 +65,31 @@ class RangeCounts:
     last: int
     # Declared launch events.
     events: Mapping[Source, AbiEvent]
-    # Of events that tokens, their pools or hooks emit, the address is empty.
+    # The address is empty for events that tokens, their pools or hooks emit.
     later: Mapping[Source, list[LaterCounts]]
     logs: Counter[Source] = field(default_factory=Counter)
     launches: Counter[Source] = field(default_factory=Counter)
     undecodable: Counter[Source] = field(default_factory=Counter)
-    # Logs of trusted emitters that no declaration names.
+    # Trusted emitters' logs that no declaration names.
     unnamed: Counter[Source] = field(default_factory=Counter)
-    # Contracts of the launches, lower case; and what later events name their tokens by.
+    # The launches' contracts, lower case; and the addresses and ids that later events use to name their tokens.
     own: set[str] = field(default_factory=set)
     subjects: set[str | None] = field(default_factory=set)
 
 
 def parse_range(text: str) -> tuple[int, int]:
     """Parse FROM:TO. Raises ValueError."""
-    found = _RANGE.fullmatch(text)
-    if found is None or int(found[1]) > int(found[2]):
+    match = _RANGE.fullmatch(text)
+    if match is None or int(match[1]) > int(match[2]):
         raise ValueError(f"--range {text}: expected two block numbers, the lower one first, such as 100:199")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 def count_range(chain: Chain, first: int, last: int) -> RangeCounts:
     """Count in the blocks `first` to `last`, in ranges as long as nodes accept.
 
-    Logs of tokens, and of their pools and hooks, are read of the launches in these blocks. Raises ValueError for blocks
-    beyond the newest one, and NodeUnavailableError.
+    Logs by tokens, their pools and hooks are read only for launches in these blocks. Raises ValueError for blocks above
+    the newest one, and NodeUnavailableError.
     """
     if last > (head := chain.read_head()):
         raise ValueError(f"--range {first}:{last}: the newest block is {head}")
@@ -100,8 +100,8 @@ def count_range(chain: Chain, first: int, last: int) -> RangeCounts:
         for log in logs:
             _count_log(counts, chain.info, log, named)
     topics, own = sorted({topic0 for emitter, topic0 in counts.later if not emitter}), sorted(counts.own)
-    for place in range(0, len(own) if topics else 0, _MOST_ADDRESSES):
-        for _, _, logs in _read_ranges(chain, counts, addresses=own[place : place + _MOST_ADDRESSES], topics=topics):
+    for start in range(0, len(own) if topics else 0, _MOST_ADDRESSES):
+        for _, _, logs in _read_ranges(chain, counts, addresses=own[start : start + _MOST_ADDRESSES], topics=topics):
             for log in logs:
                 _count_later(counts, chain.info, log, ("", source_of(log)[1]))
     return counts
@@ -146,7 +146,7 @@ def _later_counts(chain: ChainInfo) -> dict[Source, list[LaterCounts]]:
 def _read_ranges(
     chain: Chain, counts: RangeCounts, *, addresses: Collection[str], topics: Collection[str] = ()
 ) -> Iterator[tuple[int, int, list[Log]]]:
-    """Yield first and last block of consecutive ranges, and the logs of the addresses; without `topics`, of any."""
+    """Yield consecutive ranges: first block, last block, and the addresses' logs; without `topics`, with any topic."""
     first, last = counts.first, counts.last
     while first <= last:
         end = min(last, first + chain.range_blocks() - 1)
@@ -162,7 +162,7 @@ def _read_ranges(
 def _read_logs(
     chain: Chain, first: int, last: int, *, addresses: Collection[str], topics: Collection[str]
 ) -> list[Log] | CallFailure:
-    """Return all logs of the addresses, or a node's rejection of the range's length."""
+    """Return all logs by the addresses, or a node's rejection if the range is too long."""
     query: dict[str, Any] = {"address": sorted(addresses), "fromBlock": hex(first), "toBlock": hex(last)}
     if topics:
         query["topics"] = [sorted(topics)]
@@ -187,7 +187,7 @@ def _count_log(counts: RangeCounts, chain: ChainInfo, log: Log, named: Mapping[S
             return
     event = named.get(source)
     if event is None:
-        # A contract of the launchpad may be a hook of its launches, too.
+        # A launchpad's contract may also be its launches' hook.
         counts.unnamed[source] += ("", source[1]) not in counts.later
         return
     counts.logs[source] += 1
@@ -209,7 +209,7 @@ def _count_later(counts: RangeCounts, chain: ChainInfo, log: Log, source: Source
 
 
 def _decode_later(chain: ChainInfo, log: Log, declared: _Later) -> str:
-    """Decode a log as the service does, and return what it names its token by. Raises LogDecodingError."""
+    """Decode a log as the service does, and return the address or id that names its token. Raises LogDecodingError."""
     path: Path | None
     emitter, index = checksum_address(log["address"]), int(log["logIndex"], 16)
     match declared:
@@ -231,7 +231,7 @@ def _decode_later(chain: ChainInfo, log: Log, declared: _Later) -> str:
 def _count_launches(
     counts: RangeCounts, chain: Chain, first: int, last: int, sources: dict[tuple[str, int], Source]
 ) -> None:
-    """Count the launches that a reading of the blocks stores."""
+    """Count the launches that reading these blocks would store."""
     facts = chain.read_range(first, last, addresses=trusted_emitters(chain.info))
     launches = [launch for transaction in facts.transactions for launch in transaction.launches]
     counts.own.update(own_contracts(launches))

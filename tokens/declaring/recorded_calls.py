@@ -1,4 +1,4 @@
-"""Client that records the calls of contracts' views: a trial shows them beside the decoder's values."""
+"""Node client that records view calls: a trial shows them beside the decoder's values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
@@ -12,55 +12,55 @@ from tokens.chains.rpc.quantities import parse_data
 from tokens.chains.rpc.responses import Call, CallFailure, require_results
 from tokens.chains.types import MissingValue
 
-Found = TypeVar("Found")
+Parsed = TypeVar("Parsed")
 
 
 class ViewAnswer(NamedTuple):
-    """The response to a view's call: the value in it, None where there is none, and then the problem in words."""
+    """The response to a view call: its value, or None and the problem in words."""
 
     value: Any
     problem: str
-    # Hex as of JSON-RPC, or `latest` where no node has the launch's block.
+    # Hex as in JSON-RPC, or `latest` if no node has the launch's block.
     block: str
 
 
 @dataclass
 class RecordingClient(RpcClient):
-    """Nodes of a chain, with the results of all calls that they responded to."""
+    """A chain's nodes, with the results of all calls that they responded to."""
 
     recorded: list[tuple[Call, Any]] = field(default_factory=list)
 
-    def query(self, calls: Sequence[Call], *, parse: Parse[Found], policy: QueryPolicy = EVERY_NODE) -> Found:
+    def query(self, calls: Sequence[Call], *, parse: Parse[Parsed], policy: QueryPolicy = EVERY_NODE) -> Parsed:
         """Query as `RpcClient.query`, and record the accepted results."""
 
-        def record(results: list[Any]) -> Found:
+        def record(results: list[Any]) -> Parsed:
             accepted = list(results)
-            found = parse(results)
+            parsed = parse(results)
             self.recorded += zip(calls, accepted, strict=True)
-            return found
+            return parsed
 
         return super().query(calls, parse=record, policy=policy)
 
     def answer(self, missing: MissingValue) -> ViewAnswer | None:
-        """Return the last response to a launch's missing value; None where it was not called."""
+        """Return the last response to the view with a launch's missing value; None if it was not called."""
         transaction = _view(missing).transaction
-        found = [(call[1][1], result) for call, result in self.recorded if _transaction_of(call) == transaction]
-        if not found:
+        responses = [(call[1][1], result) for call, result in self.recorded if _transaction_of(call) == transaction]
+        if not responses:
             return None
-        block, result = found[-1]
+        block, result = responses[-1]
         return ViewAnswer(*_read(missing, result), block=block)
 
 
 def recording_client(rpc: RpcClient) -> RecordingClient:
-    """Return a client of the same nodes that records."""
+    """Return a recording client with the same nodes."""
     return RecordingClient(**{each.name: getattr(rpc, each.name) for each in fields(rpc) if each.init})
 
 
 def call_text(missing: MissingValue, block: str) -> str:
     """Return a view's call in words."""
     arguments = f" with {', '.join(map(str, missing.arguments))}" if missing.arguments else ""
-    at = "the newest block" if block == "latest" else f"block {int(block, 16)}"
-    return f"{missing.function.signature}{arguments} of {missing.contract} at {at}"
+    block_text = "the newest block" if block == "latest" else f"block {int(block, 16)}"
+    return f"{missing.function.signature}{arguments} of {missing.contract} at {block_text}"
 
 
 def had_code(rpc: RpcClient, address: str, block: int | None) -> bool | None:
@@ -71,8 +71,8 @@ def had_code(rpc: RpcClient, address: str, block: int | None) -> bool | None:
         return parse_data(results[0]) != "0x"
 
     try:
-        at = "latest" if block is None else hex(max(block, 0))
-        return rpc.query([("eth_getCode", (address, at))], parse=parse, policy=ONE_ROUND)
+        tag = "latest" if block is None else hex(max(block, 0))
+        return rpc.query([("eth_getCode", (address, tag))], parse=parse, policy=ONE_ROUND)
     except NodeUnavailableError:
         return None
 

@@ -1,6 +1,6 @@
-"""Mistakes of declared trades with curves, as a transaction shows them: amounts, sides, prices, and missing trades.
+"""Mistakes in declared curve trades that a transaction shows: amounts, sides, prices, and missing trades.
 
-The token's own `Transfer` logs are the measure of amounts and sides. Pure.
+Amounts and sides are compared with the token's own `Transfer` logs. Pure.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,12 +21,13 @@ from tokens.declaring.declared_sources import declared_for, own_contracts, sourc
 from tokens.declaring.pool_trades import TriedTrade
 
 _TRANSFER = codec.load_abi("token").event("Transfer")
-# A trade moves the price itself: the price after it may differ so much from its average, a small trade's and others'.
+# A trade moves the price: the largest factor between the price after a trade and its average, for trades up to
+# _SMALL_TRADE of the supply, and for larger ones.
 _SMALL_TRADE, _MOST_FACTOR, _MOST_FACTOR_OF_LARGE = Decimal("0.1"), 2, 10
 
 
 class Transfer(NamedTuple):
-    """A transfer of a token, in smallest units."""
+    """A token transfer, in smallest units."""
 
     sender: str
     recipient: str
@@ -34,19 +35,19 @@ class Transfer(NamedTuple):
 
 
 def read_transfers(mined: MinedTransaction, token: str) -> list[Transfer]:
-    """Return the token's transfers in a transaction, without logs of another form than ERC-20's."""
-    found = []
+    """Return the token's transfers in a transaction, without logs that are not ERC-20's."""
+    transfers = []
     for log in mined.emitted(_TRANSFER, by=token):
         try:
             values = _TRANSFER.decode(log)
         except LogDecodingError:
             continue
-        found.append(Transfer(values["from"], values["to"], values["value"]))
-    return found
+        transfers.append(Transfer(values["from"], values["to"], values["value"]))
+    return transfers
 
 
 def find_trade_mistakes(mined: MinedTransaction, launch: Launch, trades: Sequence[TriedTrade]) -> Iterator[str]:
-    """Yield what is wrong about the declared trades of a launch's token in a transaction."""
+    """Yield mistakes about a transaction's declared trades with a launch's token."""
     if not launch.curve_config:
         for log, declared in _declared_trades(mined, launch):
             if _token_of(log, declared, launch) == launch.token:
@@ -55,15 +56,15 @@ def find_trade_mistakes(mined: MinedTransaction, launch: Launch, trades: Sequenc
     by_index = {int(log["logIndex"], 16): (log, declared) for log, declared in _declared_trades(mined, launch)}
     transfers = read_transfers(mined, launch.token)
     for trade in trades:
-        if found := by_index.get(trade.swap.log_index):
-            text = _name(*found)
+        if entry := by_index.get(trade.swap.log_index):
+            text = _name(*entry)
             # Wrong amounts have a wrong average.
-            mistakes = list(_of_amounts(trade, found[1], transfers)) or _of_price(trade, *found, launch.supply)
+            mistakes = list(_of_amounts(trade, entry[1], transfers)) or _of_price(trade, *entry, launch.supply)
             yield from (f"{text}: {mistake}" for mistake in mistakes)
 
 
 def why_no_trade(mined: MinedTransaction, launch: Launch, launchpad: Launchpad) -> Iterator[str]:
-    """Yield why a transaction has no trade of the launch."""
+    """Yield why a transaction has no trade with the launch's token."""
     if not mined.succeeded:
         yield "it was reverted"
     elif launch.pool is None:
@@ -98,9 +99,9 @@ def _why_no_curve_trade(mined: MinedTransaction, launch: Launch, launchpad: Laun
 
 
 def _of_amounts(trade: TriedTrade, declared: CurveTrade, transfers: Sequence[Transfer]) -> Iterator[str]:
-    """Yield why no transfer of the token is that of the trade."""
+    """Yield why no token transfer matches the trade."""
     row, swap = trade.row, trade.swap
-    # With `is_buy` a sale has the keys of a purchase.
+    # With `is_buy`, a sale has the same keys as a purchase.
     is_sale = not row.is_buy and not declared.is_buy
     token_key, quote_key = ("token_in", "quote_out") if is_sale else ("token_out", "quote_in")
     moved = _closest(transfers, row.amount_token)
@@ -108,8 +109,8 @@ def _of_amounts(trade: TriedTrade, declared: CurveTrade, transfers: Sequence[Tra
         yield f"the token's amount is {row.amount_token}, and the token has no transfer: is the trade another token's?"
         return
     if not any(each.amount == row.amount_token for each in moved):
-        of_quote = _closest(transfers, row.amount_quote)
-        is_exchanged = any(each.amount == row.amount_quote for each in of_quote) or (of_quote and not moved)
+        quote_moved = _closest(transfers, row.amount_quote)
+        is_exchanged = any(each.amount == row.amount_quote for each in quote_moved) or (quote_moved and not moved)
         if is_exchanged or not moved:
             amounts = ", ".join(str(transfer.amount) for transfer in transfers)
             cause = (
@@ -126,7 +127,7 @@ def _of_amounts(trade: TriedTrade, declared: CurveTrade, transfers: Sequence[Tra
 
 
 def _closest(transfers: Sequence[Transfer], amount: int) -> list[Transfer]:
-    """Return the transfers of the amount; without one, those that a token's own tax may have changed to it."""
+    """Return the transfers with the amount; without one, those within a factor 2, as after a token's own tax."""
     equal = [transfer for transfer in transfers if transfer.amount == amount]
     return equal or [transfer for transfer in transfers if _is_near(transfer.amount, amount)]
 
@@ -184,7 +185,7 @@ def _name(log: Log, trade: CurveTrade) -> str:
 
 
 def _other_pools(mined: MinedTransaction) -> Iterator[str]:
-    """Yield the pools of Uniswap in which the transaction swaps."""
+    """Yield the Uniswap pools in which the transaction swaps."""
     manager = (mined.chain.v4_pool_manager or "").lower()
     topics = pool_topics(mined.chain) - {topic0 for _, topic0 in mined.chain.curve_trades}
     logs = []

@@ -1,4 +1,4 @@
-"""Text of a trial, for a terminal. Texts of contracts are quoted, so that no control character reaches it."""
+"""A trial's text for a terminal. Contracts' texts are quoted, so that no control character reaches it."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ _WIDTH = 14
 
 
 def trial_lines(trial: LaunchTrial) -> Iterator[str]:
-    """Yield the lines of a trial."""
+    """Yield a trial's lines."""
     mined = trial.mined
     yield (
         f"transaction {mined.hash}, block {mined.block_number} of chain {mined.chain.chain_id} ({mined.chain.name}),"
@@ -25,9 +25,9 @@ def trial_lines(trial: LaunchTrial) -> Iterator[str]:
         yield "\nlogs of its contracts that no declaration names"
         for unnamed in trial.unnamed:
             tx_hash = unnamed.log["transactionHash"]
-            place = "" if tx_hash == mined.hash else f"{tx_hash} "
+            prefix = "" if tx_hash == mined.hash else f"{tx_hash} "
             more = f", and {unnamed.count - 1} more" if unnamed.count > 1 else ""
-            yield f"  {place}{log_text(unnamed.log)}{more}"
+            yield f"  {prefix}{log_text(unnamed.log)}{more}"
             if unnamed.similar:
                 yield f"    {unnamed.similar}"
     if trial.mistakes:

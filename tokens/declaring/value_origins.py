@@ -13,13 +13,13 @@ from tokens.chains.types import Launch, MissingValue, Pool
 from tokens.declaring.made_pools import find_made_pools, first_price_text
 from tokens.declaring.recorded_calls import RecordingClient, call_text
 
-# Field of a declaration -> that of `Launch`.
+# Field in a declaration -> field in `Launch`.
 _STORED = {"name": "name", "symbol": "symbol", "uri": "uri", "image": "image", "creator": "admin"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TriedValue:
-    """A field of a launch; `value` is None where it is missing, and `origin` then has the reason."""
+    """A launch field; `value` is None if it is missing, and `origin` then has the reason."""
 
     field: str
     value: Any
@@ -28,7 +28,7 @@ class TriedValue:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Source:
-    """One place that a value may come from, and what was there."""
+    """One place that a value may come from, and the value there."""
 
     text: str
     value: Any
@@ -37,7 +37,7 @@ class _Source:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ValueTracer:
-    """Tracer of one launch: as decoded from logs, and as completed by views."""
+    """Tracer for one launch: `decoded` from logs, and completed by views (`launch`)."""
 
     scope: LaunchScope
     declaration: LaunchDeclaration
@@ -69,17 +69,16 @@ class ValueTracer:
         return TriedValue(field=field, value=None, origin=reasons)
 
     def _sources(self, field: str) -> Iterator[_Source]:
-        """Yield the declared places of a field, and the contract's own views that the decoder adds."""
+        """Yield a field's declared places, and the contract's own views that the decoder adds."""
         views = []
         for value in self.declaration.fields.get(field, ()):
-            found = self.scope.read(value)
-            if isinstance(found, MissingValue):
-                views.append(found._replace(field=field))
-                yield from self._view(found)
+            result = self.scope.read(value)
+            if isinstance(result, MissingValue):
+                views.append(result._replace(field=field))
+                yield from self._view(result)
             else:
-                yield _Source(
-                    text=value_text(value, self.scope), value=found, problem="" if is_usable(field, found) else "empty"
-                )
+                problem = "" if is_usable(field, result) else "empty"
+                yield _Source(text=value_text(value, self.scope), value=result, problem=problem)
         for missing in missing_values(self.decoded):
             if missing.field == field and missing not in views:
                 yield from self._view(missing)
@@ -87,37 +86,37 @@ class ValueTracer:
     def _view(self, missing: MissingValue) -> Iterator[_Source]:
         # A view after a usable argument is not called.
         if answer := self.rpc.answer(missing):
-            part = f"{path_text(missing.result)} in " if len(missing.function.outputs.names) > 1 else ""
-            text = f"{part}{call_text(missing, answer.block)}"
+            path = f"{path_text(missing.result)} in " if len(missing.function.outputs.names) > 1 else ""
+            text = f"{path}{call_text(missing, answer.block)}"
             yield _Source(text=text, value=answer.value, problem=answer.problem)
 
     def _pool_values(self, pool: Pool) -> Iterator[TriedValue]:
         mined, fees = self.scope.mined, self.launch.fees
         trusted = (each for each in find_made_pools(mined) if each.is_trusted)
-        found = next((each for each in trusted if each.id == pool.address), None)
-        if found is None:
-            # A curve: the declaration has both, or it is of all tokens and has no address.
+        new_pool = next((each for each in trusted if each.id == pool.address), None)
+        if new_pool is None:
+            # A curve: the declaration has both values, or all tokens share the curve and it has no address.
             declared = self._trace("pool_id", pool.address)
-            of_token = declared if declared.value else TriedValue(field="pool", value=pool.address, origin="the token")
-            yield replace(of_token, field="curve")
+            curve = declared if declared.value else TriedValue(field="pool", value=pool.address, origin="the token")
+            yield replace(curve, field="curve")
             yield self._trace("quote", pool.paired_token or None)
         else:
-            made = found.text
-            yield TriedValue(field="pool", value=pool.address, origin=made)
-            yield TriedValue(field="quote", value=pool.paired_token, origin=f"the pool's other currency, {made}")
+            yield TriedValue(field="pool", value=pool.address, origin=new_pool.text)
+            quote_origin = f"the pool's other currency, {new_pool.text}"
+            yield TriedValue(field="quote", value=pool.paired_token, origin=quote_origin)
         yield self._pair("pair_symbol", "quote symbol", pool.pair_symbol)
         yield self._pair("pair_decimals", "quote decimals", pool.pair_decimals)
-        if found is None:
+        if new_pool is None:
             if pair := self.launch.next_pool:
                 origin = "PairCreated of the token: the curve graduates into it"
                 yield TriedValue(field="next pool", value=pair, origin=origin)
             return
-        started = first_price_text(mined, found)
-        yield TriedValue(field="tick", value=pool.tick, origin=f"{started}, as if the token were token0")
-        yield TriedValue(field="tick spacing", value=pool.tick_spacing, origin=made)
-        yield TriedValue(field="hook", value=pool.hook, origin=made if pool.hook else "the pool has none")
-        fee = None if fees is None else fees.clanker_fee
-        yield TriedValue(field="fee in bps", value=fee, origin=made if fees else "the hook sets the fee of each swap")
+        tick_origin = f"{first_price_text(mined, new_pool)}, as if the token were token0"
+        yield TriedValue(field="tick", value=pool.tick, origin=tick_origin)
+        yield TriedValue(field="tick spacing", value=pool.tick_spacing, origin=new_pool.text)
+        yield TriedValue(field="hook", value=pool.hook, origin=new_pool.text if pool.hook else "the pool has none")
+        fee_origin = new_pool.text if fees else "the hook sets the fee of each swap"
+        yield TriedValue(field="fee in bps", value=None if fees is None else fees.clanker_fee, origin=fee_origin)
 
     def _pair(self, missing: str, field: str, stored: Any) -> TriedValue:
         pool = self.launch.pool
@@ -130,7 +129,7 @@ class ValueTracer:
 
 
 def value_text(value: Value, scope: LaunchScope) -> str:
-    """Return a declared value in words, without what a view returned."""
+    """Return a declared value in words, without a view's result."""
     match value:
         case Argument():
             return f"argument {path_text(value.path)}"
@@ -139,12 +138,12 @@ def value_text(value: Value, scope: LaunchScope) -> str:
         case Constant():
             return "the declaration"
         case OtherLog():
-            of_token = f", of which {path_text(value.having)} is the token" if value.having else ""
-            return f"{path_text(value.result)} of {value.event.signature} by {scope.target(value.emitter)}{of_token}"
+            having = f", of which {path_text(value.having)} is the token" if value.having else ""
+            return f"{path_text(value.result)} of {value.event.signature} by {scope.target(value.emitter)}{having}"
         case View():
             return f"{path_text(value.result)} in {value.function.signature} of {scope.target(value.contract)}"
 
 
 def path_text(path: Path) -> str:
-    """Return a path as declarations have it."""
+    """Return a path as declarations write it."""
     return ".".join(map(str, path))
