@@ -1,1 +1,1 @@
-"""Development chain: a local node, contracts, and a launcher of sample tokens. Not for production."""
+"""Development chain: a local node, contracts, and a sample token launcher. Not for production."""

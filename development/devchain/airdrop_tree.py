@@ -1,6 +1,6 @@
-"""Merkle tree of an airdrop: OpenZeppelin's StandardMerkleTree of ['address', 'uint256'].
+"""Airdrop Merkle tree: OpenZeppelin's StandardMerkleTree with leaves ['address', 'uint256'].
 
-A second implementation beside the service's, against which tests compare that.
+A second implementation, with which tests compare the service's.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ def merkle_root(entries: Sequence[Entry]) -> bytes:
 def merkle_proof(entries: Sequence[Entry], entry: Entry) -> list[bytes]:
     """Return the hashes from the entry to the root. Raises ValueError for an unknown entry."""
     tree = _tree(entries)
-    # Leaves fill the second half of the tree.
+    # Leaves fill the tree's second half.
     position = tree.index(_leaf(entry), len(entries) - 1)
     proof = []
     while position > 0:
@@ -35,7 +35,7 @@ def _leaf(entry: Entry) -> bytes:
 
 
 def _tree(entries: Sequence[Entry]) -> list[bytes]:
-    """Return the tree as a heap, root first: the children of i are 2i+1 and 2i+2. Leaves are sorted descending."""
+    """Return the tree as a heap, root first: node i has children 2i+1 and 2i+2. Leaves are sorted descending."""
     count = len(entries)
     tree = [b""] * (count - 1) + sorted((_leaf(entry) for entry in entries), reverse=True)
     for position in range(count - 2, -1, -1):

@@ -1,4 +1,4 @@
-"""Node of the development chain: anvil, from the npm package that package.json pins."""
+"""The development chain's node: anvil, from the npm package that package.json pins."""
 
 import subprocess
 import time
@@ -15,24 +15,24 @@ from development.servers.processes import die_with_parent, free_port
 
 CHAIN_ID = 31337
 HOST = "127.0.0.1"
-# The last of anvil's default accounts, with its private key from anvil's documentation: on a real chain, its funds can
-# be taken by any person. Only the service sends from it here.
+# Anvil's last default account, with its private key from anvil's documentation: on a real chain, any person can take
+# its funds. Only the service sends from it here.
 DEPLOYER = "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720"
 DEPLOYER_KEY = "2a871d0798f97d79848a013d4936a73bf4cc922c825d33c1cf7073dff6d409c6"
-# The node's accounts, which it signs for, are launchers, the deployer and then so many traders: of one account, two
-# processes would use the same nonces.
+# The node signs for its accounts: launchers, the deployer, then traders. Each process has its own accounts, because two
+# processes with one account would use the same nonces.
 LAUNCHERS, TRADERS = 9, 20
-# Interval of writes of the whole chain, about 85 kB a launch.
+# Seconds between two writes of the whole chain, about 85 kB per launch.
 SAVE_EVERY = 10
-# Default number of past states that a node keeps, up to 2 MB each: more than any test makes.
+# Past states that a node keeps by default, up to 2 MB each: more than any test makes.
 STATES = 10_000
 # Start timeout; a start takes about 0.1 s on an idle machine.
 START_SECONDS = 30.0
 _HERE = Path(__file__).resolve().parent
-# Registry file of the launchpads beside the factory, as an operator declares them. It is apart from the chain's file,
+# Registry file with the launchpads beside the factory, as an operator declares them. It is apart from the chain's file,
 # which versions without declared launchpads read, too.
 LAUNCHPADS_FILE = _HERE / "launchpads.toml"
-# npm installs the binary for this system of those that package.json pins; that for x86-64 Linux is the tested one.
+# package.json pins binaries for several systems, and npm installs this system's. Only x86-64 Linux is tested.
 _BINARIES = "node_modules/@foundry-rs/anvil-*/bin/anvil"
 _NOT_INSTALLED = (
     "anvil is not installed: run `npm ci --ignore-scripts` in devchain/; on systems other than "
@@ -51,8 +51,8 @@ def find_anvil() -> Path | None:
 
     Raises ImproperlyConfigured if ANVIL is not an executable file.
     """
-    found = read_variables(Environment).ANVIL
-    return found or next((path for path in sorted(_HERE.glob(_BINARIES)) if path.is_file()), None)
+    configured = read_variables(Environment).ANVIL
+    return configured or next((path for path in sorted(_HERE.glob(_BINARIES)) if path.is_file()), None)
 
 
 def anvil_command(
@@ -64,21 +64,21 @@ def anvil_command(
     save_every: int = SAVE_EVERY,
     states: int = STATES,
 ) -> list[str]:
-    """Return the command line of a node on loopback.
+    """Return the command line for a node on loopback.
 
     With `state`, a file, the chain (blocks, receipts, logs, the last block's state) is loaded from it at the start, and
-    written to it every `save_every` seconds and at the end (SIGTERM or SIGINT). A killed node loses what came after the
-    last write, which looks like a reorg. `block_time` is in seconds; by default every transaction makes its block at
-    once. The node has the states of its newest `states` blocks in memory, those of reverted blocks among them. A revert
-    to an older block is an error.
+    written to it every `save_every` seconds and at the end (SIGTERM or SIGINT). A killed node loses all blocks after
+    the last write, which looks like a reorg. `block_time` is in seconds; by default every transaction makes its block
+    at once. The node has the newest `states` block states in memory, including reverted blocks. A revert to an older
+    block is an error.
     """
     words = [str(anvil), "--host", HOST, "--port", str(port), "--chain-id", str(CHAIN_ID), "--quiet"]
     words += ["--accounts", str(LAUNCHERS + 1 + TRADERS)]
     if state is not None:
         # Not with --preserve-historical-states: 500 launches took 1.3 GB, against 43 MB without it.
         words += ["--state", str(state), "--state-interval", str(save_every)]
-    # Without this option, the node moves the states of all but its newest blocks to files after 500 blocks, and a
-    # revert to one of these leaves all contracts without code.
+    # Without this option, the node moves older block states to files after 500 blocks, and a revert to such a block
+    # leaves all contracts without code.
     words += ["--prune-history", str(states)]
     if block_time is not None:
         words += ["--block-time", str(block_time)]
@@ -95,7 +95,7 @@ def run_anvil(
 ) -> Iterator[str]:
     """Run a node on a free port within the context; yield its URL. It ends with this process in any case.
 
-    The arguments are those of `anvil_command`. Raises AnvilError if it isn't installed or doesn't start.
+    Arguments as for `anvil_command`. Raises AnvilError if anvil isn't installed or doesn't start.
     """
     anvil = find_anvil()
     if anvil is None:

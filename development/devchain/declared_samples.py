@@ -1,4 +1,4 @@
-"""Launches by the declared launchpads of the development chain, and what creators do with their curves later."""
+"""Launches by the development chain's declared launchpads, and creators' later changes to their curves."""
 
 from collections.abc import Sequence
 from random import Random
@@ -11,9 +11,9 @@ from development.devchain import node_client
 from development.devchain.deploy_contracts import DevelopmentContracts
 from development.devchain.samples import random_terms
 
-# Wei of a creator's own purchase on the curve, at least and at most.
+# A creator's own purchase on the curve, in wei: smallest and largest.
 _OWN_PURCHASE = (10**15, 2 * 10**17)
-# Starting tick of plain launches, about 10 ether for the whole supply.
+# Plain launches' starting tick, about 10 ether for the whole supply.
 _PLAIN_TICK = -184_200
 
 
@@ -37,9 +37,9 @@ def launch_plain(at: DevelopmentContracts, *, sender: str) -> str:
 
 
 def change_curve(at: DevelopmentContracts, *, accounts: Sequence[str], random: Random) -> None:
-    """Claim the fees of a random token of the curve, hand it to another creator, or change its URI.
+    """Claim a random curve token's fees, hand the token to another creator, or change its URI.
 
-    `accounts` are the creators. Without a token of theirs, nothing is sent.
+    `accounts` are the creators. If they have no token, nothing is sent.
     """
     launchpad = _curves(at)
     tokens = [log["args"]["token"] for log in launchpad.events.Launched().get_logs(from_block=0)]

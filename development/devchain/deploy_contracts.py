@@ -1,4 +1,4 @@
-"""Deployment of the contracts to a fresh development chain, with the registry file that describes it.
+"""Contract deployment to a fresh development chain, with the registry file that describes it.
 
 Usage: `python -m development.devchain.deploy_contracts RPC_URL CHAINS_FILE`.
 
@@ -108,19 +108,19 @@ class DevelopmentContracts:
 
     @property
     def dollar_pool_key(self) -> tuple[str, str, int, int, str]:
-        """Return the pool of wrapped native and dollar: (currency0, currency1, fee, tickSpacing, hooks)."""
+        """Return the wrapped native and dollar pool: (currency0, currency1, fee, tickSpacing, hooks)."""
         low, high = sorted((self.wrapped_native, self.usd), key=str.lower)
         return (low, high, _DOLLAR_POOL_FEE, _DOLLAR_POOL_SPACING, "0x" + "00" * 20)
 
     @property
     def dollar_pool_id(self) -> str:
-        """Return the id of that pool."""
+        """Return the `dollar_pool_key` pool's id."""
         return "0x" + keccak(encode(["address", "address", "uint24", "int24", "address"], self.dollar_pool_key)).hex()
 
 
 @dataclass(frozen=True, kw_only=True)
 class _ContractCall:
-    """One transaction of the owner; its position in the list is its nonce."""
+    """One transaction by the owner; its position in the list is its nonce."""
 
     to: str | None
     data: str
@@ -213,7 +213,7 @@ def _steps(at: DevelopmentContracts) -> list[_ContractCall]:
 
 
 def _dollar_pool(at: DevelopmentContracts) -> list[_ContractCall]:
-    """Return the calls that open the pool of wrapped native and dollar, with liquidity on both sides of the price."""
+    """Return the calls that open the wrapped native and dollar pool, with liquidity on both sides of the price."""
     native = node_client.bind_contract(at.rpc_url, "WrappedNative", at.wrapped_native)
     usd = node_client.bind_contract(at.rpc_url, "UsdStandIn", at.usd)
     pools = node_client.bind_contract(at.rpc_url, "PoolManager", at.pool_manager)
@@ -222,7 +222,7 @@ def _dollar_pool(at: DevelopmentContracts) -> list[_ContractCall]:
     is_native_first = key[0] == at.wrapped_native
     tick = _DOLLAR_TICK if is_native_first else -_DOLLAR_TICK
     above, below = (_NATIVE_RESERVE, _DOLLAR_RESERVE) if is_native_first else (_DOLLAR_RESERVE, _NATIVE_RESERVE)
-    liquidity = (
+    positions = (
         [key, tick, tick + _DOLLAR_REACH, above, 0, 0],
         [key, tick - _DOLLAR_REACH, tick, 0, below, 0],
     )
@@ -232,8 +232,8 @@ def _dollar_pool(at: DevelopmentContracts) -> list[_ContractCall]:
         _ContractCall(to=at.usd, data=usd.encode_abi("mint", [OWNER, _DOLLAR_RESERVE])),
         _ContractCall(to=at.usd, data=usd.encode_abi("approve", [at.pool_manager, _DOLLAR_RESERVE])),
         _ContractCall(to=at.pool_manager, data=pools.encode_abi("initialize", [key, tick])),
-        *(_ContractCall(to=at.pool_manager, data=pools.encode_abi("modifyLiquidity", place)) for place in liquidity),
-        # Readers of swaps have its price from here on.
+        *(_ContractCall(to=at.pool_manager, data=pools.encode_abi("modifyLiquidity", each)) for each in positions),
+        # From this swap on, swap readers have the pool's price.
         _ContractCall(
             to=at.swap_router,
             data=router.encode_abi("swap", [key, at.wrapped_native, _FIRST_SWAP, 0]),

@@ -16,17 +16,17 @@ TOKEN_SUPPLY = 10**29
 BPS = 10_000
 DAY = 86_400
 ZERO_ADDRESS = "0x" + "00" * 20
-# Height of the default position above the starting tick, as in the SDK's standard preset.
+# The default position's height above the starting tick, as in the SDK's standard preset.
 _STANDARD_REACH = 110_400
 # The first fee, the last fee (in parts per million) and the seconds between, as in the SDK's default.
 _MEV_FEES = (666_777, 41_673, 15)
-# Numbers of the fee currencies in lockerData.
+# Fee currency numbers in lockerData.
 FEE_PREFERENCES = {"Both": 0, "Paired": 1, "Clanker": 2}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipient:
-    """Share of the liquidity fees in bps; all shares sum to 10,000. `wants` is Both, Paired or Clanker."""
+    """Liquidity fee share in bps; all shares sum to 10,000. `wants` is Both, Paired or Clanker."""
 
     admin: str
     recipient: str
@@ -36,7 +36,7 @@ class Recipient:
 
 @dataclass(frozen=True, kw_only=True)
 class StaticFees:
-    """Fees of the static hook, in parts per million."""
+    """Static hook fees, in parts per million."""
 
     launched: int = 10_000
     paired: int = 10_000
@@ -44,7 +44,7 @@ class StaticFees:
 
 @dataclass(frozen=True, kw_only=True)
 class DynamicFees:
-    """Fees of the dynamic hook, in the order of its data; in parts per million, periods in seconds."""
+    """Dynamic hook fees, as its data sorts them; in parts per million, periods in seconds."""
 
     base_fee: int = 10_000
     max_lp_fee: int = 50_000

@@ -1,4 +1,4 @@
-"""Launcher of sample tokens on the development chain.
+"""Sample token launcher on the development chain.
 
 Usage: `python -m development.devchain.launcher --rpc-url URL --every SECONDS [--count N]`.
 """
@@ -27,9 +27,9 @@ from development.devchain.samples import random_launch
 
 # Launches without delay at the start, so that a fresh installation has data at once.
 _AT_ONCE = 3
-# Launchpads of successive launches: one of the first ones is on the curve.
+# Launchpads in turn: an early launch is on the curve.
 _LAUNCHPADS = ("factory", "curve", "factory", "plain")
-# Seconds between two looks for pending transactions.
+# Seconds between two checks for pending transactions.
 _MINING_SECONDS = 1.0
 
 
@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def _keep_mining(rpc_url: str) -> NoReturn:
-    """Mine blocks for pending bursts of other senders; the launching thread reports an unavailable node."""
+    """Mine blocks for other senders' pending bursts; the launching thread reports an unavailable node."""
     while True:
         try:
             mined = node_client.mine_waiting(rpc_url)
@@ -63,7 +63,7 @@ def _keep_mining(rpc_url: str) -> NoReturn:
 
 
 def _launch(rpc_url: str, numbers: Iterator[int]) -> str:
-    """Launch one sample from an account of the node; return its symbol and address."""
+    """Launch one sample from a node account; return its symbol and address."""
     deployment = locate_contracts(rpc_url)
     accounts = node_client.connect(rpc_url).eth.accounts[:LAUNCHERS]
     sender = secrets.choice(accounts)

@@ -1,4 +1,4 @@
-"""Loop of the processes that send sample transactions to the development chain."""
+"""Loop for processes that send sample transactions to the development chain."""
 
 import signal
 import time
@@ -29,14 +29,14 @@ def exit_on_signals() -> None:
 def repeat_sample(
     send: Callable[[], str], *, rpc_url: str, every: float, at_once: int, count: int | None = None
 ) -> None:
-    """Send samples every so many seconds, the first ones without delay, and print the texts that are not empty.
+    """Send a sample every `every` seconds, the first `at_once` without delay, and print texts that are not empty.
 
-    A failed one is repeated, and its reason printed once. `count` limits their number.
+    A failed sample is repeated, and its reason printed once. `count` limits the number of samples.
     """
     reasons: set[str] = set()
-    done = 0
-    while count is None or done < count:
-        if done >= at_once and not reasons:
+    sent = 0
+    while count is None or sent < count:
+        if sent >= at_once and not reasons:
             time.sleep(every)
         try:
             text = _send_or_raise(send, rpc_url)
@@ -47,7 +47,7 @@ def repeat_sample(
             time.sleep(_RETRY_SECONDS)
             continue
         reasons.clear()
-        done += 1
+        sent += 1
         if text:
             print(text, flush=True)
 

@@ -1,11 +1,11 @@
-"""Purchases, sales and swaps of the sample traders, in pools and on the bonding curve."""
+"""The sample traders' purchases, sales and swaps, in pools and on the bonding curve."""
 
 from development.devchain import node_client
 from development.devchain.deploy_contracts import DevelopmentContracts
 from development.devchain.traded_samples import PoolKey, TradedSample
 
 ETHER = 10**18
-# Smallest units of the dollar for an ether.
+# Dollars for an ether, in the dollar token's smallest units.
 _DOLLARS_PER_ETHER = 3_000 * 10**6
 _UNLIMITED = 2**256 - 1
 # More than a whole curve takes; it pays back the rest.
@@ -43,7 +43,7 @@ def sell(at: DevelopmentContracts, token: TradedSample, wallet: str, *, share: f
 
 
 def swap(at: DevelopmentContracts, key: PoolKey, wallet: str, *, currency: str, amount: int) -> None:
-    """Swap an amount of the currency: native for its wrapped form, and dollars that are minted."""
+    """Swap an amount of the currency. Wrapped native is paid in native, and dollars are minted first."""
     is_native = currency == at.wrapped_native
     if not is_native:
         allow(at, currency, wallet, spender=at.swap_router)
@@ -56,12 +56,12 @@ def swap(at: DevelopmentContracts, key: PoolKey, wallet: str, *, currency: str, 
 
 
 def value_in(at: DevelopmentContracts, currency: str, wei: int) -> int:
-    """Return about as much of the dollar, or the wei for wrapped native."""
+    """Return about the same value in dollars, or the wei for wrapped native."""
     return wei * _DOLLARS_PER_ETHER // ETHER if currency == at.usd else wei
 
 
 def allow(at: DevelopmentContracts, currency: str, wallet: str, *, spender: str) -> None:
-    """Allow the spender all of the wallet's currency, unless it may spend it."""
+    """Allow the spender the wallet's whole balance, unless it may spend it already."""
     contract = node_client.bind_contract(at.rpc_url, "Token", currency)
     if contract.functions.allowance(wallet, spender).call() < _UNLIMITED:
         node_client.transact(at.rpc_url, contract.functions.approve(spender, _UNLIMITED), sender=wallet)

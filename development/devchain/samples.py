@@ -1,4 +1,4 @@
-"""Sample launches as varied as real ones: scripts, emoji, pairs, fees, and parts of the supply."""
+"""Sample launches as varied as real ones: scripts, emoji, pairs, fees, and supply shares."""
 
 import base64
 import json
@@ -44,13 +44,13 @@ _THEMES = (
 _INTERFACES = ("web", "bot", "SDK", "devchain")
 # Starting ticks: about 10 ether for the whole supply, and about 37,000 dollars if the pair has 6 decimals.
 _NATIVE_TICK, _DOLLAR_TICK = -230_400, -424_400
-# The highest start, at three times the market cap, which is known without a trade, and the spacing of usable ticks.
+# The highest start, at three times the market cap, which is known without a trade, and the tick spacing.
 _HIGHEST_TICK, _TICK_SPACING = -219_400, 200
 _GWEI = 10**9
 
 
 def random_launch(deployment: DevelopmentContracts, *, sender: str, accounts: Sequence[str]) -> DevLaunchConfig:
-    """Return a random launch by the sender; `accounts` may get parts of it. The salt is random."""
+    """Return a random launch by the sender; `accounts` may get shares in it. The salt is random."""
     config = _describe()
     if _one_in(4):
         config = replace(config, paired_token=deployment.usd, tick=_DOLLAR_TICK)
@@ -68,7 +68,7 @@ def random_launch(deployment: DevelopmentContracts, *, sender: str, accounts: Se
 
 
 def random_terms() -> tuple[str, str, str]:
-    """Return name, symbol and metadata URI of a random token, for launchpads that store its document elsewhere."""
+    """Return a random token's name, symbol and metadata URI, for launchpads that store its document elsewhere."""
     name, symbol, description = next(_new_identities)
     document = {"name": name, "symbol": symbol, "description": description, "image": _draw_picture(symbol)}
     encoded = base64.b64encode(_compact(document).encode()).decode()
@@ -90,7 +90,7 @@ _new_identities = _identities()
 
 
 def _draw_picture(symbol: str) -> str:
-    """Return a picture of the symbol as a data URL: it needs no server, and no two are alike."""
+    """Return a picture with the symbol as a data URL: it needs no server, and no two are alike."""
     hue, turn = secrets.randbelow(360), secrets.randbelow(360)
     svg = (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64">'
@@ -132,10 +132,10 @@ def _recipients(sender: str, accounts: Sequence[str]) -> tuple[Recipient, ...]:
 
 
 def _airdrop(sender: str, accounts: Sequence[str]) -> DevAirdropShare:
-    # Equal parts, rounded down, so that the shares never exceed the airdrop.
+    # Equal amounts, rounded down, so that their sum never exceeds the airdrop.
     bps = 25 * (1 + secrets.randbelow(20))
-    part = TOKEN_SUPPLY * bps // BPS // len(accounts)
-    return DevAirdropShare(admin=sender, entries=tuple((account, part) for account in accounts), bps=bps)
+    amount = TOKEN_SUPPLY * bps // BPS // len(accounts)
+    return DevAirdropShare(admin=sender, entries=tuple((account, amount) for account in accounts), bps=bps)
 
 
 def _fee() -> int:
@@ -147,5 +147,5 @@ def _one_in(count: int) -> bool:
 
 
 def _compact(value: object) -> str:
-    # As the SDK writes it: no spaces, and letters of every script unescaped.
+    # As the SDK writes it: no spaces, and non-ASCII letters unescaped.
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

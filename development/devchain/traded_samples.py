@@ -1,4 +1,4 @@
-"""Tokens that the sample traders trade, with their pools, read from logs of the development chain."""
+"""Tokens that the sample traders trade, with their pools, read from the development chain's logs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from typing import Any
 from development.devchain import node_client
 from development.devchain.deploy_contracts import DevelopmentContracts
 
-# One token in so many is popular: more wallets trade it.
+# One token in six is popular: twelve wallets trade it.
 _POPULAR_ONE_IN, _POPULAR_WALLETS = 6, 12
-# Wallets that trade one of the others, at least and at most.
+# Wallets that trade any other token: fewest and most.
 _WALLETS = (2, 5)
 _NO_HOOK = "0x" + "00" * 20
 
@@ -34,7 +34,7 @@ class TradedSample:
 
 
 def read_pools(at: DevelopmentContracts, first: int, last: int) -> dict[str, PoolKey | None]:
-    """Return the tokens that were launched or graduated in a range of blocks, with their pools."""
+    """Return the tokens that were launched or graduated in a block range, with their pools."""
     curves = node_client.bind_contract(at.rpc_url, "CurveLaunchpad", at.curve_launchpad)
     manager = node_client.bind_contract(at.rpc_url, "PoolManager", at.pool_manager)
     launched = curves.events.Launched().get_logs(from_block=first, to_block=last)
@@ -43,7 +43,7 @@ def read_pools(at: DevelopmentContracts, first: int, last: int) -> dict[str, Poo
     quotes = {at.wrapped_native, at.usd}
     for log in opened:
         key = _pool_key(log["args"])
-        # The pool of both quote tokens has no launched one.
+        # The pool between both quote tokens has no launched token.
         if len(tokens := {*key[:2]} - quotes) == 1:
             pools[tokens.pop()] = key
     return pools
@@ -56,7 +56,7 @@ def _pool_key(opened: Mapping[str, Any]) -> PoolKey:
 
 
 def describe_sample(token: str, key: PoolKey | None, wallets: Sequence[str]) -> TradedSample:
-    """Return a token with those of the wallets that trade it, the same ones in every run."""
+    """Return a token with the wallets that trade it, the same ones in every run."""
     random = Random(token)
     is_popular = random.randrange(_POPULAR_ONE_IN) == 0
     count = _POPULAR_WALLETS if is_popular else random.randint(*_WALLETS)

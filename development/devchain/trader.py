@@ -1,4 +1,4 @@
-"""Traders of sample tokens on the development chain: a few wallets a token, popular tokens, and a wash trader.
+"""Sample token traders on the development chain: a few wallets per token, popular tokens, and a wash trader.
 
 Usage: `python -m development.devchain.trader --rpc-url URL --every SECONDS [--count N]`.
 """
@@ -17,14 +17,14 @@ from development.devchain.traded_samples import TradedSample, describe_sample, r
 
 # Trades without delay at the start, so that a fresh installation has data at once.
 _AT_ONCE = 20
-# Trades per line of the output.
+# Trades per output line.
 _A_LINE = 50
 # Popular tokens are traded more frequently. So are the newest ones.
 _POPULAR_WEIGHT = 30
 _NEWEST, _NEWEST_WEIGHT = 3, 15
-# Powers of ten of the wei of the smallest and the largest purchase.
+# Exponents of the smallest and the largest purchase, in wei: 10 to these powers.
 _PURCHASES = (15.7, 18.0)
-# Shares of all trades, in percent.
+# Percent of all trades.
 _KINDS = {
     "purchases": 50,
     "sales": 28,
@@ -36,7 +36,7 @@ _KINDS = {
 
 
 class SampleTraders:
-    """Traders of a node's chain, and the tokens launched on it so far."""
+    """Traders on a node's chain, and the tokens launched on it so far."""
 
     def __init__(self, rpc_url: str, *, random: Random) -> None:
         self._rpc_url, self._random = rpc_url, random
@@ -85,10 +85,10 @@ class SampleTraders:
             buy(at, token, wallet, wei=self._draw_wei())
 
     def _draw_token(self, kind: str) -> TradedSample:
-        """Draw a token of those that have this kind of trade, or of all if none has it."""
+        """Draw a token that has this kind of trade, or any token if none has."""
         tokens = list(self._tokens.values())
         if kind == "wash trades":
-            # One quiet token, with much volume of a single wallet; the greeting of `make run` has an older one.
+            # One quiet token, with much volume by a single wallet; the `make run` greeting names an older one.
             tokens = [token for token in tokens if token.has_locker and not token.is_popular][:2][-1:] or tokens
         elif kind == "fee collections":
             tokens = [token for token in tokens if token.has_locker] or tokens
@@ -106,7 +106,7 @@ class SampleTraders:
         return int(10 ** self._random.uniform(*_PURCHASES))
 
     def _read_launches(self, at: DevelopmentContracts) -> None:
-        """Add the tokens launched since the last call, and the pools of graduated ones."""
+        """Add tokens launched since the last call, and graduated tokens' pools."""
         head = node_client.connect(self._rpc_url).eth.block_number
         if head < self._read_to:
             # The node has restarted from an older state.
