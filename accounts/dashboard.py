@@ -1,4 +1,4 @@
-"""Dashboard of accounts: the panel sources."""
+"""Account dashboard: the panel sources."""
 
 from accounts.admin.dashboard import partner_keys, profiles
 from accounts.admin.events_dashboard import events

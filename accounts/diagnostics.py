@@ -1,4 +1,4 @@
-"""Checks of accounts for `manage.py doctor`."""
+"""Account checks for `manage.py doctor`."""
 
 from accounts.keys.diagnostics import partner_keys
 from config.doctor.findings import Check, register_checks

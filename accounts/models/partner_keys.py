@@ -94,11 +94,11 @@ class PartnerKey(models.Model):
 
 
 class PartnerKeySecret(models.Model):
-    """One secret of a partner key: the digest of the whole key text, found by the public id in that text."""
+    """One partner key secret: the whole key text's digest, found by the public id in that text."""
 
     partner_key = models.ForeignKey(PartnerKey, on_delete=models.CASCADE, related_name="secrets", db_index=False)
     key_id = models.CharField(max_length=8)
-    # HMAC-SHA256 of the key text in lower-case hex. The text itself is not stored.
+    # The key text's HMAC-SHA256 in lower-case hex. The text itself is not stored.
     digest = models.CharField(max_length=64)
     created_at = models.DateTimeField(default=timezone.now)
     # Set by the rotation that retires this secret.
@@ -143,7 +143,7 @@ class KeyUsage(models.Model):
             models.UniqueConstraint(name="key_usage_once", fields=["partner_key", "day", "endpoint"]),
         ]
         indexes = [
-            # Serves the calls of all keys since a day, and pruning.
+            # Serves all keys' calls since a day, and pruning.
             models.Index(name="key_usage_day", fields=["day"]),
         ]
 

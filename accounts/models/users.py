@@ -122,10 +122,10 @@ class AdminSession(models.Model):
     when the account sets up a second factor, or the administrator becomes another identity.
     """
 
-    # SHA-256 of the cookie's token in lower-case hex. The token, 256 random bits, is not stored.
+    # The cookie token's SHA-256 in lower-case hex. The token, 256 random bits, is not stored.
     digest = models.CharField(max_length=64)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="+")
-    # HMAC of the account's password, as in Django's own sessions.
+    # The account password's HMAC, as in Django's own sessions.
     password_hash = models.CharField(max_length=64, blank=True)
     administrator = models.ForeignKey(Administrator, on_delete=models.CASCADE, null=True, related_name="sessions")
     created_at = models.DateTimeField(default=timezone.now)

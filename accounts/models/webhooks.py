@@ -63,7 +63,7 @@ class WebhookEndpointQuerySet(models.QuerySet["WebhookEndpoint"]):
         return self.filter(by_hand if state == EndpointState.OFF else ~by_hand, disabled_at__isnull=False)
 
     def active(self) -> Self:
-        """Return the enabled endpoints of operators, and of partner keys that are active and have the scope."""
+        """Return operators' enabled endpoints, and those whose partner key is active and has the scope."""
         now = timezone.now()
         allowed = Q(
             Q(partner_key__expires_at__isnull=True) | Q(partner_key__expires_at__gt=now),
@@ -76,7 +76,7 @@ class WebhookEndpointQuerySet(models.QuerySet["WebhookEndpoint"]):
 class WebhookEndpoint(models.Model):
     """A URL that gets events by POST, with its filters and signing secrets."""
 
-    # None for an operator's endpoint, which gets the events of all partners.
+    # None for an operator's endpoint, which gets all partners' events.
     partner_key = models.ForeignKey(
         PartnerKey, on_delete=models.CASCADE, null=True, blank=True, related_name="webhook_endpoints"
     )
@@ -182,7 +182,7 @@ class WebhookDelivery(Leased):
             ),
         ]
         indexes = [
-            # The queue of an endpoint, and the age of the whole queue.
+            # An endpoint's queue, and the whole queue's age.
             models.Index(fields=["endpoint", "due_at"], name="webhook_delivery_due", condition=Q(status="pending")),
             models.Index(fields=["due_at"], name="webhook_queue_due", condition=Q(status="pending")),
             # The delivery log, newest first.

@@ -1,4 +1,4 @@
-"""Rules of the bodies of the webhook endpoints' API."""
+"""Rules for request bodies in the webhook endpoints' API."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -113,7 +113,7 @@ REPLAY_BODY = Component(
 def parse_changes(body: Any) -> dict[str, Any]:
     """Return the columns that a PATCH changes, and `enabled` if it is given. Raises InvalidFieldsError.
 
-    Null sets the default, of keys that have one.
+    Null sets the default, for keys that have one.
     """
     changed_keys = {name: key for name, key in _CHANGES.items() if isinstance(body, dict) and name in body}
     changes, problems = parse_object(body, changed_keys)
@@ -125,7 +125,7 @@ def parse_changes(body: Any) -> dict[str, Any]:
 
 
 def parse_replay(body: Any) -> EventRange:
-    """Return the events of a replay: one, or those of a range. Raises InvalidFieldsError."""
+    """Return a replay's events: one event, or a range. Raises InvalidFieldsError."""
     parsed, problems = parse_object(body, _REPLAY)
     one, after, until = (parsed.get(name) for name in _REPLAY)
     if not problems and (one is None) == (after is None):

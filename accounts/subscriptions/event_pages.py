@@ -1,4 +1,4 @@
-"""Pages of the catch-up list, in publication sequence."""
+"""Catch-up list pages, in publication sequence."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -37,7 +37,7 @@ class EventsView(PartnerAccess, QueryView):
         responses={200: serializers.EVENTS_ANSWER, 410: None},
     )
     def get(self, request: Request) -> Response:
-        """List events in the sequence of their publication: public ones, and those of your own deployments.
+        """List events in publication sequence: public events, and events about your own deployments.
 
         Repeat the call with `after` set to the `cursor` of the page before: no event is left out, in whatever
         sequence transactions end. 410 if events after `after` are past their retention, or if `after` is larger than
@@ -227,7 +227,7 @@ class WebhookReplayView(WebhooksAccess, LimitedView):
     def post(self, request: Request, id: str) -> Response:
         """Send events again: one by `eventId`, or those after `afterEventId` up to `untilEventId`.
 
-        The endpoint's filters apply. The ids of the messages are those of the first deliveries. 409 if the endpoint is
+        The endpoint's filters apply. The messages have the ids of the first deliveries. 409 if the endpoint is
         disabled.
         """
         with _as_400():

@@ -623,7 +623,7 @@ class Operations(Connection):
         return self.call("DELETE", "/api/admin/verify", schemas.EndAnswer)
 
     def list_events(self, **query: Unpack[schemas.ListEventsQuery]) -> schemas.Events:
-        """List events in the sequence of their publication: public ones, and those of your own deployments.
+        """List events in publication sequence: public events, and events about your own deployments.
 
         Repeat the call with `after` set to the `cursor` of the page before: no event is left out, in whatever sequence
         transactions end. 410 if events after `after` are past their retention, or if `after` is larger than any id:
@@ -679,7 +679,7 @@ class Operations(Connection):
     def replay_webhook(self, id: str | int, body: schemas.ReplayBody) -> schemas.Replay:
         """Send events again: one by `eventId`, or those after `afterEventId` up to `untilEventId`.
 
-        The endpoint's filters apply. The ids of the messages are those of the first deliveries. 409 if the endpoint is
+        The endpoint's filters apply. The messages have the ids of the first deliveries. 409 if the endpoint is
         disabled.
         """
         return self.call("POST", "/api/webhooks/{id}/replay", schemas.Replay, values={"id": id}, body=body)

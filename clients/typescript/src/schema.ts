@@ -1664,8 +1664,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List events in the sequence of their publication: public ones, and those of your own deployments
-         * @description List events in the sequence of their publication: public ones, and those of your own deployments.
+         * List events in publication sequence: public events, and events about your own deployments
+         * @description List events in publication sequence: public events, and events about your own deployments.
          *
          *     Repeat the call with `after` set to the `cursor` of the page before: no event is left out, in whatever
          *     sequence transactions end. 410 if events after `after` are past their retention, or if `after` is larger than
@@ -1812,7 +1812,7 @@ export interface paths {
          * Send events again: one by `eventId`, or those after `afterEventId` up to `untilEventId`
          * @description Send events again: one by `eventId`, or those after `afterEventId` up to `untilEventId`.
          *
-         *     The endpoint's filters apply. The ids of the messages are those of the first deliveries. 409 if the endpoint is
+         *     The endpoint's filters apply. The messages have the ids of the first deliveries. 409 if the endpoint is
          *     disabled.
          */
         post: operations["replayWebhook"];
