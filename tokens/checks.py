@@ -1,4 +1,4 @@
-"""System checks of the chain registry, nodes, signers and uploads, which run before commands that use chains."""
+"""System checks for the chain registry, nodes, signers and uploads, which run before commands that use chains."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -15,20 +15,20 @@ from tokens.chains.registry.chains import RegistryError
 from tokens.chains.registry.toml_files import SETTINGS, RegistryMistake
 from tokens.installation.installed_registry import registry
 
-# Tag of these checks, for `requires_system_checks`. All checks would load every URL and admin page, which takes longer
+# These checks' tag, for `requires_system_checks`. All checks would load every URL and admin page, which takes longer
 # than the rest of a start: `manage.py check` runs them.
 CHAINS = "chains"
 UNKNOWN_VARIABLE = "tokens.W005"
 # The chain settings that also apply to Solana.
 _ALSO_ON_SOLANA = ("FOLLOW_FROM",)
-# The settings that new uploads of a storage need.
+# Upload storage -> the settings that its new uploads need.
 _UPLOAD_SETTINGS = CALL_SETTINGS | {"s3": (*CALL_SETTINGS["s3"], "UPLOAD_PUBLIC_URL")}
 
 
 def check_chains(**_: Any) -> list[CheckMessage]:
     """Report every mistake in the registry's files and in the settings that it depends on.
 
-    Among them is every RPC_URLS_<chainId> of a chain that no file describes.
+    An RPC_URLS_<chainId> whose chain no file describes is a mistake.
     """
     try:
         chains = registry().chains
@@ -51,7 +51,7 @@ def _text(mistake: RegistryMistake) -> str:
 
 
 def check_market_chains(**_: Any) -> list[CheckMessage]:
-    """Report the chains of MARKET_PROVIDER_CHAINS that have no market data: neither own trades nor the provider."""
+    """Report chains in MARKET_PROVIDER_CHAINS that have no market data: neither own trades nor the provider."""
     try:
         chains = registry().chains
     except RegistryError:
@@ -80,7 +80,7 @@ def check_variables(**_: Any) -> list[CheckMessage]:
 
 
 def check_following(**_: Any) -> list[CheckMessage]:
-    """Report contradictory settings of following."""
+    """Report contradictory settings for chain following."""
     settings_by_name: dict[str, Iterable[int]] = {
         "RPC_WS_URL": settings.RPC_WS_URLS,
         "FOLLOW_FROM": settings.FOLLOW_FROM,
@@ -135,7 +135,7 @@ def check_signers(**_: Any) -> list[CheckMessage]:
 
 
 def _unused_settings(settings_by_name: Mapping[str, Iterable[int]], *, consequence: str) -> Iterator[str]:
-    """Return a message for each setting of an EVM chain, by name and chain, that has no node or names Solana."""
+    """Return a message for each EVM chain setting, by name and chain, whose chain has no node or is Solana."""
     for name, chains in settings_by_name.items():
         for chain_id in chains:
             if chain_id == settings.SOLANA_CHAIN_ID and name not in _ALSO_ON_SOLANA:
@@ -168,7 +168,7 @@ def _check_remote_signer() -> Iterator[CheckMessage]:
 
 
 def check_uploads(**_: Any) -> list[CheckMessage]:
-    """Report the settings that the storage of uploads lacks."""
+    """Report the settings that the upload storage lacks."""
     return [
         Error(f"UPLOAD_STORAGE is {settings.UPLOAD_STORAGE}, and {name} is not set.", id="tokens.E008")
         for name in _UPLOAD_SETTINGS.get(settings.UPLOAD_STORAGE, ())

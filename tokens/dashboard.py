@@ -1,4 +1,4 @@
-"""Dashboard of tokens: the sources of its panels."""
+"""Token dashboard: the panel sources."""
 
 from config.operators.dashboard import PanelSource, register_panels
 from tokens.admin.dashboard import documents, indexing, launches, launchpads, market_data

@@ -1,4 +1,4 @@
-"""Checks of tokens for `manage.py doctor`: those of their rooms."""
+"""Token checks for `manage.py doctor`, from each room."""
 
 from config.doctor.findings import Check, register_checks
 from tokens.deploying.diagnostics import wallets

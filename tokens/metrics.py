@@ -1,4 +1,4 @@
-"""Metrics of tokens: the collectors of their rooms."""
+"""Token metrics: the collectors from each room."""
 
 from config.watching.metrics import register_collectors
 from tokens.catalogue.metrics import listed

@@ -1,4 +1,4 @@
-"""URLs of the public pages and of share cards, which have the texts of their page's language."""
+"""URLs for public pages and share cards; a card's texts have its page's language."""
 
 from django.urls import path
 from django.views.decorators.clickjacking import xframe_options_exempt
@@ -24,7 +24,7 @@ urlpatterns = [
     endpoint("tokens/<int:chain_id>/<str:address>/trades", token_trades, name="trades-page"),
     endpoint("tokens/<int:chain_id>/<str:address>/fees", TokenFeesPage.as_view(), name="fees-page"),
     endpoint("embed/token/<int:chain_id>/<str:address>", token_embed, name="token-embed"),
-    # The former address, which frames of other sites have.
+    # The former address, which other sites' frames have.
     endpoint("embed/tokens/<int:chain_id>/<str:address>", _moved_embed),
     endpoint("miniapp", miniapp_home, name="miniapp"),
     endpoint("miniapp/tokens/<int:chain_id>/<str:address>", token_miniapp, name="token-miniapp"),

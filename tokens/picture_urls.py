@@ -1,4 +1,4 @@
-"""URLs of pictures and uploads, which are the same in all languages."""
+"""Picture and upload URLs, which are the same in all languages."""
 
 from django.urls import path, re_path
 

@@ -46,7 +46,7 @@ class EventFields(models.Model):
 
 class OutboxQuerySet(models.QuerySet["OutboxEvent"]):
     def due(self) -> Self:
-        """Return the events to publish: those of the stream only once they are as old as their interval."""
+        """Return the events to publish. Stream events are due once they are as old as STREAM_ONLY_INTERVAL."""
         return self.exclude(audience=EventAudience.STREAM, created_at__gt=Now() - STREAM_ONLY_INTERVAL)
 
 
@@ -76,7 +76,7 @@ class OutboxEvent(EventFields):
 
 class EventQuerySet(models.QuerySet["Event"]):
     def readable_by(self, partner_key_id: int) -> Self:
-        """Return the public events and those of a partner."""
+        """Return the public events and a partner's events."""
         return self.filter(
             Q(audience=EventAudience.PUBLIC) | Q(audience=EventAudience.PARTNER, owner_id=partner_key_id)
         )

@@ -26,8 +26,7 @@ class LaunchTrade(NamedTuple):
     """A token trade and the account that it counts for; the account is None if only the trade's log was read."""
 
     position: int
-    # Block time.
-    at: datetime
+    block_time: datetime
     tx_hash: str
     # The transaction's index in its block, on Solana in its slot; None if it is not stored.
     tx_index: int | None

@@ -36,7 +36,7 @@ class _Launch:
     token: Token
     seconds: int
     first_trades: FirstTrades
-    place: LaunchPlace
+    launch_place: LaunchPlace
     accounts: Sequence[DevAccount]
     claims: StoredClaims
     # Whether claims from the launchpad's fees, airdrops and vaults count.
@@ -46,7 +46,7 @@ class _Launch:
     def opening_trades(self) -> list[LaunchTrade]:
         """Return the trades within `seconds` after the launch."""
         end = self.token.deployed_at + timedelta(seconds=self.seconds)
-        return [trade for trade in self.first_trades.trades if trade.at <= end]
+        return [trade for trade in self.first_trades.trades if trade.block_time <= end]
 
     def share(self, amount: int) -> Json:
         """Return an amount with its share of the supply."""
@@ -97,7 +97,7 @@ def _counted(first_trades: FirstTrades) -> Json:
         "counted": len(first_trades.trades),
         "isComplete": first_trades.is_complete,
         "lastBlock": newest and newest.block,
-        "lastAt": newest and format_timestamp(newest.at),
+        "lastAt": newest and format_timestamp(newest.block_time),
     }
 
 
@@ -110,7 +110,7 @@ def _trade(launch: _Launch, trade: LaunchTrade) -> Json:
         "txHash": trade.tx_hash,
         "block": trade.block,
         "logIndex": trade.log_index,
-        "at": format_timestamp(trade.at),
+        "at": format_timestamp(trade.block_time),
     }
 
 
@@ -176,7 +176,7 @@ def _purchases(launch: _Launch, purchases: Sequence[LaunchTrade], *, shown: int 
 
 
 def _bundles(launch: _Launch, opening: Iterable[LaunchTrade]) -> Json:
-    bundles = find_bundles(opening, launch.place)
+    bundles = find_bundles(opening, launch.launch_place)
     purchases = [purchase for bundle in bundles for purchase in bundle.purchases]
     return {
         "count": len(bundles),
@@ -193,7 +193,7 @@ def _bundle(launch: _Launch, bundle: Bundle) -> Json:
 
 def _unknown(launch: _Launch) -> list[str]:
     indexes = {trade.tx_hash: trade.tx_index for trade in launch.opening_trades}
-    indexes[launch.place.tx_hash] = launch.place.tx_index
+    indexes[launch.launch_place.tx_hash] = launch.launch_place.tx_index
     conditions = {
         "transactionPlaces": None in indexes.values(),
         "launchTrades": not is_launch_covered(launch.token),

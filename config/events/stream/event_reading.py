@@ -113,8 +113,8 @@ class EventReader:
             connection = await self._connect()
             try:
                 async with connection.cursor(row_factory=class_row(EventRow)) as cursor:
-                    found = await cursor.execute(statement, parameters)
-                    return await found.fetchall()
+                    await cursor.execute(statement, parameters)
+                    return await cursor.fetchall()
             except psycopg.Error:
                 await self._close()
                 raise

@@ -36,14 +36,14 @@ class StreamFilter:
     """A client's conditions, each None or empty for any value. Clients with equal ones share encoded events."""
 
     chain_id: int | None = None
-    # Empty for those of `default_types`.
+    # Empty for `default_types`.
     types: frozenset[str] = frozenset()
     # FID as digits, or an address in the form of `creator_keys`.
     creator: str = ""
 
     @property
     def streamed_types(self) -> frozenset[str]:
-        """Return the types of which the client gets events."""
+        """Return the event types that the client gets."""
         return self.types or default_types()
 
     def matches(self, event: EventColumns, creators: frozenset[str]) -> bool:

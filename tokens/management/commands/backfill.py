@@ -1,4 +1,4 @@
-"""`manage.py backfill`: index a range of past blocks of a chain, with launches and later events."""
+"""`manage.py backfill`: index past blocks, with launches and later events."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`manage.py check_feeds`: compare what feeds return with the logs of a chain's nodes."""
+"""`manage.py check_feeds`: compare feed responses with logs from a chain's nodes."""
 
 from typing import Any
 
@@ -79,7 +79,7 @@ class Command(BaseCommand):
             raise CommandError("the feeds differ from the chain")
 
     def _compare(self, check: FeedCheck, last: int) -> None:
-        """Compare a run of blocks, and write its first differences, and where to continue after an interruption."""
+        """Compare blocks, and write their first differences and the block to continue from after an interruption."""
         first, shown = check.next, len(check.comparison.differences)
         check.compare(last)
         for difference in check.comparison.differences[shown:_SHOWN]:
@@ -91,11 +91,11 @@ class Command(BaseCommand):
         if (asset := find_asset(info, token)) is None or info.chain_id not in settings.EXPLORER_URLS:
             raise CommandError(f"--holders takes an asset of this feed, and needs EXPLORER_URL_{info.chain_id}")
         try:
-            found = compare_holders(installed_chain(info.chain_id), asset)
+            comparison = compare_holders(installed_chain(info.chain_id), asset)
         except (RetryableError, PermanentError) as error:
             raise CommandError(f"the explorer or the node: {error}") from error
-        for difference in found.differences:
+        for difference in comparison.differences:
             self.stdout.write(difference)
-        self.stdout.write(str(found))
-        if found.differences:
+        self.stdout.write(str(comparison))
+        if comparison.differences:
             raise CommandError("the explorer differs from the chain")

@@ -42,7 +42,7 @@ class Command(BaseCommand):
 
 
 def _line(wallet: Any) -> str:
-    """Return the line of a row of `list_wallets`."""
+    """Return the line for a `list_wallets` row."""
     parts = [
         f"chain {wallet.chain_id}  {wallet.address}",
         "balance unknown" if wallet.balance is None else f"balance {_coins(wallet.balance)}",

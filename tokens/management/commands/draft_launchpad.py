@@ -1,4 +1,4 @@
-"""`manage.py draft_launchpad`: propose a launchpad's declaration, from an ABI and one of its launches."""
+"""`manage.py draft_launchpad`: propose a launchpad's declaration, from an ABI and one launch."""
 
 from pathlib import Path
 from typing import Any

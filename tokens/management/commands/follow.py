@@ -1,4 +1,4 @@
-"""`manage.py follow`: index the launches of the registry's factories and configs until the process is stopped."""
+"""`manage.py follow`: index launches by the registry's factories and configs until the process is stopped."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`manage.py partitions`: list the weekly partitions of tables, or maintain them now."""
+"""`manage.py partitions`: list the weekly table partitions, or maintain them now."""
 
 from typing import Any
 
@@ -38,10 +38,10 @@ class Command(BaseCommand):
 
     def _maintain(self) -> None:
         try:
-            made, dropped = partitions.maintain_partitions(timezone.now())
+            created, dropped = partitions.maintain_partitions(timezone.now())
         except LockHeldError as error:
             raise CommandError("A worker is maintaining the partitions.") from error
-        for name in made:
+        for name in created:
             self.stdout.write(f"{name}: created")
         for name in dropped:
             self.stdout.write(f"{name}: dropped")

@@ -1,4 +1,4 @@
-"""`manage.py repair_prices`: bound the stored prices of a chain's trades, which versions before 0.3.0 did not."""
+"""`manage.py repair_prices`: bound stored trade prices on a chain, which versions before 0.3.0 did not."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from tokens.installation.installed_registry import registry
 from tokens.models import Token
 from tokens.trades.prices.stored_prices import repair_prices
 
-# Pools of one transaction.
+# Pools in one transaction.
 _POOLS = 500
 
 

@@ -1,4 +1,4 @@
-"""`manage.py try_launchpad`: show what a file's launchpads would store of a real transaction."""
+"""`manage.py try_launchpad`: show the rows that a file's launchpads would store from a real transaction."""
 
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,7 @@ class Command(BaseCommand):
             else:
                 self._try(chain, options["tx"], options["trade"])
         except ValueError as error:
-            # RegistryError is one, with all mistakes of the file.
+            # RegistryError is a ValueError, with all mistakes in the file.
             raise CommandError(str(error)) from error
         except (PermanentError, RetryableError) as error:
             raise CommandError(str(error)) from error
