@@ -4,6 +4,7 @@ import ast
 import io
 import re
 import tokenize
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -99,8 +100,19 @@ def vague_names(source: str) -> list[tuple[int, str]]:
 
 @cache
 def _assigned_names(source: str) -> list[tuple[int, str]]:
-    nodes = ast.walk(ast.parse(source))
-    return [(node.lineno, node.id) for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    """Return the line number and name of each assignment but those to fields of classes, such as columns."""
+    nodes = list(ast.walk(ast.parse(source)))
+    fields = {id(field) for node in nodes if isinstance(node, ast.ClassDef) for field in _assigned_fields(node)}
+    stored = [node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    return [(node.lineno, node.id) for node in stored if id(node) not in fields]
+
+
+def _assigned_fields(defined: ast.ClassDef) -> Iterator[ast.expr]:
+    for statement in defined.body:
+        if isinstance(statement, ast.AnnAssign):
+            yield statement.target
+        elif isinstance(statement, ast.Assign):
+            yield from statement.targets
 
 
 def grammar(sources: list[str]) -> dict[str, float]:

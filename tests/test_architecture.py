@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.prose import frequencies, replaced_words
+from tests.prose import frequencies, grammar, replaced_words
 
 ROOT = Path(__file__).resolve().parent.parent
 APPS = ("accounts", "tokens", "pretokens", "leaderboard")
@@ -23,6 +23,8 @@ MAX_MODULES = 20
 # Comments that silence a linter or the type checker. The number only falls: remove the cause instead.
 MAX_SUPPRESSIONS = 3
 SUPPRESSION = re.compile(r"# (?:noqa|type: ignore)|pragma: no")
+# The most for each room, per 1,000 words and per 1,000 assigned names, as `tests.prose.grammar` counts them.
+MAX_GRAMMAR = {"of": 25, "relatives": 0.5, "vague names": 10}
 
 # The packages of ours that each package may import, besides itself and the libraries.
 DOWNHILL = {
@@ -540,6 +542,20 @@ def replaced(modules: Mapping[str, Module]) -> set[str]:
     }
 
 
+def heavy_grammar(modules: Mapping[str, Module]) -> set[str]:
+    """Return the rooms, and the packages without their rooms, whose prose or local names exceed MAX_GRAMMAR."""
+    sources = defaultdict(list)
+    for module in modules.values():
+        if "migrations" not in module.parts:
+            sources[room_of(module.name) or module.package].append(module.text)
+    return {
+        f"{room} has too many: {name}"
+        for room, texts in sources.items()
+        for name, rate in grammar(texts).items()
+        if rate > MAX_GRAMMAR[name]
+    }
+
+
 def circles(modules: Mapping[str, Module]) -> set[str]:
     """Return modules that import themselves, directly or through others."""
     direct = {
@@ -625,6 +641,9 @@ BAD = [
     (parsed_state, {"a": "rows.filter(x__startswith='b')"}, "a parses a look-up"),
     (parsed_state, {"a": "SQL = \"WHERE x LIKE 'b%'\""}, "a parses SQL"),
     (parsed_state, {"a": "SQL = 'WHERE starts_with(x, %s)'"}, "a parses SQL"),
+    (heavy_grammar, {"tokens.fees.a": "# The state of the tokens of a launch."}, "tokens.fees has too many: of"),
+    (heavy_grammar, {"a": "# A price and that of the pool."}, "a has too many: relatives"),
+    (heavy_grammar, {"a": "found = 1"}, "a has too many: vague names"),
     (circles, {"a": "import b", "b": "from c import x", "c": "if x:\n    import a"}, "a"),
 ]
 
@@ -660,7 +679,7 @@ def test_a_folder_with_too_many_modules_is_found():
 RULES = [
     uphill, uphill_rooms, worldly_libraries, standins_that_know_us, http_in_domain, through_doors, hidden_imports,
     signals, vague_names, repeated_names, repeated_classes, bare_verbs, parsed_state, too_long, too_short, replaced,
-    circles,
+    heavy_grammar, circles,
 ]  # fmt: skip
 
 

@@ -39,7 +39,6 @@ _NOT_IN_URL = r"""\s\x00-\x1f\x7f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069<>"
 # Keywords of a body's schema that its values in a response lack: a stored row may be older than a limit.
 _LIMITS = {"minLength", "maxLength", "pattern", "minItems", "maxItems", "minProperties", "minimum", "maximum"}
 _LIMITS |= {"exclusiveMinimum", "additionalProperties", "default"}
-
 REQUIRED = object()
 
 

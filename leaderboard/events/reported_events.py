@@ -50,7 +50,7 @@ class ActionEvent:
 class InteractionEvent:
     """Reaction or reply to a cast of the agent.
 
-    The keys are those of `leaderboard.facts.short_keys`; 0 means none. `message_hash` is empty without a message.
+    `leaderboard.facts.short_keys` computes the keys; 0 means none. `message_hash` is empty without a message.
     """
 
     id: str

@@ -26,7 +26,7 @@ class Interval(models.TextChoices):
 
     @property
     def judged_length(self) -> timedelta:
-        """Length of the period by which accounts are weighed: in a day, most accounts meet only one agent."""
+        """Length of the period that gives accounts their weight: in a day, most accounts meet only one agent."""
         return max(self.length, _LENGTHS[Interval.WEEK])
 
 

@@ -71,7 +71,7 @@ def score_agents(facts: IntervalFacts, *, without: Collection[str] = ()) -> Agen
 
 
 def composite_score(parts: Mapping[str, Float64Array]) -> Float64Array:
-    """Return the composite, 0 to 100: the audience component, of which a low own word takes up to OWN_WORD_SHARE."""
+    """Return the composite, 0 to 100: the audience component, less up to OWN_WORD_SHARE for a low own word."""
     return np.round(100 * parts[AUDIENCE] * (1 - OWN_WORD_SHARE + OWN_WORD_SHARE * _own_word(parts)), DECIMALS)
 
 
