@@ -139,7 +139,7 @@ hosts = several(_host, "host names or addresses only, such as example.org, .exam
 
 @expecting(_ORIGIN)
 def origin(text: str) -> str:
-    """Parse http:// or https://, a host in any case and optionally a port; nothing after them."""
+    """Parse http:// or https://, a host and optionally a port, with nothing after them; return lower case."""
     text = text.lower().removesuffix("/")
     match = re.fullmatch(r"https?://(\[[^\]]*\]|[^:]*)(?::([0-9]{1,5}))?", text)
     if not (match and _is_host(match[1]) and 1 <= int(match[2] or 80) <= 65535):

@@ -20,7 +20,7 @@ _OWN_OPTIONS = {"prepare_threshold", "server_side_binding"}
 # A dead host sends no reset: with the system's defaults, a read blocks for two hours. Values are in seconds, the last
 # in milliseconds; they have no effect on a unix socket.
 _TCP_KEEPALIVE = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
-# The primary serves reads instead of a dead replica, so that a replica is given up sooner.
+# A dead replica is given up sooner: the primary serves its reads.
 _REPLICA_TIMEOUTS = {"connect_timeout": _TIMEOUT_SECONDS, "tcp_user_timeout": 5_000}
 
 
