@@ -1,6 +1,6 @@
 """Launch request acceptance: validated, simulated, and stored once per request key, before anything is sent.
 
-Steps: look up the request key; validate; build the call; simulate it from a wallet of the service; store the row.
+Steps: look up the request key; validate; build the call; simulate it from one of the service's wallets; store the row.
 Nothing is signed here. A request that is rejected or can't be simulated does not use up its key.
 """
 
@@ -105,7 +105,7 @@ def simulate_deployment(
     partner: PartnerKey | None,
     sender: str | None = None,
 ) -> SimulatedDeployment:
-    """Simulate a request, sent by this wallet (EIP-55), or by a wallet of the service without `sender`.
+    """Simulate a request, sent by this wallet (EIP-55), or, without `sender`, by one of the service's wallets.
 
     Raises the errors that `accept_deployment` raises for a valid request before it is stored.
     """

@@ -54,7 +54,7 @@ def check_quota(deployment: Deployment, *, partner: PartnerKey) -> None:
     """Raise QuotaExceededError if a deployment that was just stored exceeds a quota on the day of its `created_at`.
 
     Call it within the transaction that stored the deployment, which must then be rolled back. Concurrent deployments by
-    one key, and dev buys by all keys on one chain, are counted one after another, each with earlier commits.
+    one key, and dev buys by all keys on one chain, are counted one after another, each with all that are committed.
     """
     allowed = _allowed(partner, deployment.chain_id)
     if allowed is None and not deployment.value:

@@ -55,7 +55,7 @@ class TokenAirdropSerializer(serializers.Serializer[Any]):
 
 
 class AirdropsAnswer(serializers.Serializer[Any]):
-    """A token's airdrops of which this service has the entries, and what an account may claim of them."""
+    """A token's airdrops whose entries this service has, and the amounts that an account may claim."""
 
     claims = serializers.ListField(
         child=WeiField(), help_text="Wei of each entry of claimerAddress over time, including past claims."
@@ -97,7 +97,7 @@ class AirdropProofSerializer(serializers.Serializer[Any]):
 
 
 class AirdropClaimAnswer(serializers.Serializer[Any]):
-    """Proofs; empty if this service has no entries of the token's airdrop, or none of the account."""
+    """Proofs; empty if this service has no entries for the token's airdrop, or none for the account."""
 
     proofs = AirdropProofSerializer(many=True)
 

@@ -157,9 +157,9 @@ class AirdropsView(PartnerWrites, QueryView):
     @extend_schema(operation_id="listAirdrops", responses={200: AirdropsAnswer})
     @from_replica
     def get(self, request: Request) -> Response:
-        """List the airdrops of a token whose entries this service has, and the amounts of an account in them.
+        """List a token's airdrops whose entries this service has, and an account's amounts in them.
 
-        They are of deployments through this service, and of saved entries whose root is that of the token's airdrop.
+        They come from deployments through this service, and from saved entries with the on-chain root of the airdrop.
         """
         token, claimer = self.query["tokenAddress"], self.query.get("claimerAddress")
         claimable = token_airdrops.find_claimable(token, account=claimer) if claimer else []

@@ -382,9 +382,9 @@ class Operations(Connection):
         return self.call("GET", "/api/search-creator", schemas.CreatorSearchAnswer, query=query)
 
     def list_airdrops(self, **query: Unpack[schemas.ListAirdropsQuery]) -> schemas.AirdropsAnswer:
-        """List the airdrops of a token whose entries this service has, and the amounts of an account in them.
+        """List a token's airdrops whose entries this service has, and an account's amounts in them.
 
-        They are of deployments through this service, and of saved entries whose root is that of the token's airdrop.
+        They come from deployments through this service, and from saved entries with the on-chain root of the airdrop.
         """
         return self.call("GET", "/api/airdrops", schemas.AirdropsAnswer, query=query)
 

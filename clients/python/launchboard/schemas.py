@@ -2388,7 +2388,7 @@ class ActedShape(TypedDict, closed=True):
 
 class AirdropClaimAnswer(TypedDict):
     """
-    Proofs; empty if this service has no entries of the token's airdrop, or none of the account.
+    Proofs; empty if this service has no entries for the token's airdrop, or none for the account.
     """
 
     proofs: list[AirdropProof]
@@ -2420,7 +2420,7 @@ class AirdropTreeBody(TypedDict, closed=True):
 
 class AirdropsAnswer(TypedDict):
     """
-    A token's airdrops of which this service has the entries, and what an account may claim of them.
+    A token's airdrops whose entries this service has, and the amounts that an account may claim.
     """
 
     claims: list[str]

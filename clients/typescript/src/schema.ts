@@ -1010,10 +1010,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the airdrops of a token whose entries this service has, and the amounts of an account in them
-         * @description List the airdrops of a token whose entries this service has, and the amounts of an account in them.
+         * List a token's airdrops whose entries this service has, and an account's amounts in them
+         * @description List a token's airdrops whose entries this service has, and an account's amounts in them.
          *
-         *     They are of deployments through this service, and of saved entries whose root is that of the token's airdrop.
+         *     They come from deployments through this service, and from saved entries with the on-chain root of the airdrop.
          */
         get: operations["listAirdrops"];
         put?: never;
@@ -2112,7 +2112,7 @@ export interface components {
             address: string;
         };
         AirdropBody: components["schemas"]["AirdropEntriesBody"] | components["schemas"]["AirdropTreeBody"];
-        /** @description Proofs; empty if this service has no entries of the token's airdrop, or none of the account. */
+        /** @description Proofs; empty if this service has no entries for the token's airdrop, or none for the account. */
         AirdropClaimAnswer: {
             proofs: components["schemas"]["AirdropProof"][];
         };
@@ -2175,7 +2175,7 @@ export interface components {
             /** @description Ignored: older clients send it. */
             delaySeconds?: number;
         };
-        /** @description A token's airdrops of which this service has the entries, and what an account may claim of them. */
+        /** @description A token's airdrops whose entries this service has, and the amounts that an account may claim. */
         AirdropsAnswer: {
             /** @description Wei of each entry of claimerAddress over time, including past claims. */
             claims: string[];

@@ -79,7 +79,7 @@ def _with_deployment(attempts: QuerySet[DeployAttempt]) -> QuerySet[DeployAttemp
 
 
 def _revert_deployment(deployment: Deployment, attempt: DeployAttempt) -> None:
-    """Move the locked deployment back with its attempt, unless it has a newer or mined attempt.
+    """Move the locked deployment back with its attempt, unless the deployment has a newer or mined one.
 
     An attempt that is no longer needed is then replaced by an empty transaction.
     """
