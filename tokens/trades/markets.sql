@@ -2,11 +2,10 @@
 -- sums give the last day. tokens/trades/market_rows.py stores `market`, and reads quote reserves from `supported`.
 --
 -- Parameters:
---   token_ids
+--   token_ids, is_solana
 --   quotes, rates, depths: quote tokens, USD per whole quote token, and the most USD for which it can be sold
 --   since: the day from which trades are read
 --   read_from: the block since which all trades and liquidity changes are stored
---   is_solana
 --
 -- `STEPS` in market_rows.py has each `LATERAL (...) AS name` by its name. Statements about other rows use these steps,
 -- so that each formula has one definition: starting prices in opening_prices.py and candle_pages.py, reserves and
@@ -36,6 +35,7 @@ WITH pool_prices AS (
     ) AS launch ON true
     -- The price at the launch's tick, in whole quote tokens; NULL if the launch has no tick. Before version 16,
     -- PostgreSQL rounds `power` to 16 decimals, so that small results are 0. A quotient keeps at least 16 digits.
+    -- Without OFFSET 0, only pools without a candle compute the powers.
     CROSS JOIN LATERAL (
         SELECT CASE WHEN launch.tick < 0 THEN 1 / power(1.0001::numeric, abs(launch.tick))
                 ELSE power(1.0001::numeric, abs(launch.tick)) END
@@ -69,9 +69,7 @@ WITH pool_prices AS (
     ) AS side
     WHERE token.id = ANY(%(token_ids)s::bigint[]) OFFSET 0
 ),
-pool AS (
-    SELECT *, price_quote::float8 AS price FROM pool_prices OFFSET 0
-),
+pool AS (SELECT *, price_quote::float8 AS price FROM pool_prices OFFSET 0),
 supported AS (
     SELECT pool.*, reserves.*, full_value, is_reserve_known, has_support
     FROM pool

@@ -120,8 +120,7 @@ def prepare_trades(
 
     `before` are the swaps between the stored ones and these: their prices set rates. `launched` are tokens launched in
     the same blocks: `store_trades` later converts swaps in their pools, and in pools that have one as quote token.
-    `liquidity_changes` has all changes up to these swaps that are not stored. Chain order and lock as for
-    `store_trades`.
+    `liquidity_changes` are all unstored changes up to these swaps. Chain order and lock as for `store_trades`.
     """
     indexed = cache.find({swap.pool for swap in swaps})
     swaps = select_declared(swaps, indexed)
