@@ -311,7 +311,7 @@ def test_a_price_at_the_end_of_a_range_has_no_reserve_by_rounding(tick):
 
 
 def read_amounts(price: float, lower: int, upper: int, liquidity: int) -> tuple[float, float]:
-    """Return the amounts of currency 0 and currency 1 in a range of ticks; the token is currency 0."""
+    """Return the amounts in a tick range: currency 0, which is the token, and currency 1."""
     token = make_pool_token()
     add_liquidity(token.pk, lower, upper, liquidity)
     with connection.cursor() as cursor:
@@ -319,7 +319,7 @@ def read_amounts(price: float, lower: int, upper: int, liquidity: int) -> tuple[
         return cursor.fetchone()
 
 
-def test_the_numbers_of_the_statement_are_those_of_python():
+def test_numbers_in_the_sql_file_equal_the_constants():
     assert {int(seconds) for seconds in re.findall(r"seconds = (\d+)", MARKETS)} == set(ROLLING_PERIODS)
     assert max(ROLLING_PERIODS) == DAY
     assert set(re.findall(r"[\d.]+e-05", MARKETS)) == {repr(math.log1p(0.0001)), repr(math.log1p(0.0001) / 2)}
