@@ -196,7 +196,7 @@ class EndpointSchema(AutoSchema):
 
     def resolve_serializer(self, serializer: Any, direction: Any, bypass_extensions: bool = False) -> Any:
         """Return the registered component. Raises ValueError if another rule's component has its name."""
-        component = super().resolve_serializer(serializer, direction, bypass_extensions)  # type: ignore[no-untyped-call]
+        component = super().resolve_serializer(serializer, direction, bypass_extensions)
         if isinstance(serializer, Component) and component.object is not serializer:
             raise ValueError(f"two components have the name {serializer.name}")
         return component
