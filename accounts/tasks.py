@@ -59,7 +59,7 @@ def prune_key_usage() -> None:
 
 @app.task
 def prune_webhook_deliveries() -> None:
-    """Delete webhook deliveries past their retention time, and cancel deliveries whose key is no longer valid."""
+    """Delete webhook deliveries past their retention time, and cancel deliveries for invalid keys."""
     pruned, cancelled = deliveries.prune_deliveries(timezone.now()), deliveries.cancel_withdrawn()
     if pruned or cancelled:
         logger.info("webhook deliveries: %s pruned, %s cancelled", pruned, cancelled)

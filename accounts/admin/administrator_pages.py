@@ -33,7 +33,7 @@ class AdministratorForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # An administrator whose issuer is no longer in the settings is still shown.
+        # Administrators are shown even after the settings lost their issuer.
         current_issuer = {self.instance.issuer} - {""}
         names = sorted(current_issuer.union(issuer.issuer for issuer in settings.IDENTITY_ISSUERS))
         self.fields["issuer"] = forms.ChoiceField(

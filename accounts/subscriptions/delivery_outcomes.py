@@ -43,7 +43,7 @@ def store_attempt(delivery: WebhookDelivery, endpoint: WebhookEndpoint, attempt:
 
 
 def store_missing_event(delivery: WebhookDelivery) -> None:
-    """End a delivery whose event is no longer stored."""
+    """End a delivery without a stored event."""
     WebhookDelivery.objects.held([delivery]).finish(
         status=DeliveryStatus.FAILED, last_error="the event is past its retention"
     )

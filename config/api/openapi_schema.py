@@ -224,7 +224,7 @@ class EndpointSchema(AutoSchema):
         return bool(getattr(self.view, "successor", None))
 
     def get_override_parameters(self) -> list[Any]:
-        """Return the query serializer, whose parameters are added to those in `extend_schema`."""
+        """Return the query serializer: its parameters join the ones in `extend_schema`."""
         serializer = getattr(self.view, "query_serializer", None)
         return [serializer] if serializer is not None and self.method == "GET" else []
 

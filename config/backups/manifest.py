@@ -36,7 +36,7 @@ class Manifest:
     secrets: Mapping[str, str]
 
     def changed_secrets(self) -> list[str]:
-        """Return the settings whose value has changed since the backup."""
+        """Return the settings with another value than in the backup."""
         now = secret_digests()
         return [name for name, digest in self.secrets.items() if now.get(name) != digest]
 

@@ -27,7 +27,7 @@ _UNSHARED_DIRECTIVES = frozenset({"no-cache", "no-store", "private"})
 
 @dataclass(frozen=True, slots=True)
 class WSGIResponse:
-    """Application response whose body is still unread."""
+    """Application response with an unread body."""
 
     status: str
     headers: Headers

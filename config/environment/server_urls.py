@@ -82,6 +82,6 @@ def reachable_url(host: str, port: int) -> str:
 
 
 def unreachable_server(name: str, error: Exception | str) -> ImproperlyConfigured:
-    """Return the error for a setting whose server does not respond."""
+    """Return the error for a setting with an unresponsive server."""
     # Client errors have several lines.
     return ImproperlyConfigured(f"{name}: no response from the server ({' '.join(str(error).split())})")

@@ -1,4 +1,4 @@
-"""Queries whose queryset Django compiles once: compiling takes longer than the query itself."""
+"""Queries that Django compiles once: compiling takes longer than the query itself."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -53,7 +53,7 @@ class ReplicaRouter:
         return True
 
     def allow_migrate(self, db: str, app_label: str, **hints: Any) -> bool:
-        """Migrate the primary only, whose changes the replica replays."""
+        """Migrate the primary only: the replica replays its changes."""
         return db == DEFAULT_DB_ALIAS
 
 

@@ -14,7 +14,7 @@ _BLANKS = re.compile(r"\s+")
 
 
 def page_markdown(page: str, *, base_url: str) -> str:
-    """Return an HTML page's element `main` as Markdown, whose links begin with the base URL."""
+    """Return an HTML page's element `main` as Markdown; its links begin with the base URL."""
     writer = _MarkdownWriter(base_url)
     writer.feed(page)
     writer.close()

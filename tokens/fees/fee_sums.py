@@ -20,7 +20,7 @@ ORDER BY block_number OFFSET %s LIMIT 1
 
 
 def summed_chains(chain_ids: Collection[int]) -> set[int]:
-    """Return the chains whose events are all in the sums."""
+    """Return the chains with all events in the sums."""
     complete = FeeSumProgress.objects.filter(pk__in=chain_ids, summed_to=ALL_BLOCKS)
     return set(complete.values_list("pk", flat=True))
 

@@ -124,7 +124,7 @@ def _statement() -> CompiledQuery:
 
 
 def _with_launch_purchase(trades: list[LaunchTrade], token: Token) -> list[LaunchTrade]:
-    """Return the trades with the launch's own purchase, whose recipient the launch's event names.
+    """Return the trades with the launch's own purchase; the launch's event names its recipient.
 
     It is the first purchase in the launch transaction. If no trade from that transaction is stored, the launch's event
     has the amount.

@@ -96,7 +96,7 @@ def refresh_markets(chain: ChainInfo, token_ids: Collection[int]) -> int:
 
 
 def find_stale_markets(chain: ChainInfo) -> list[int]:
-    """Return tokens whose quote rate has changed by more than 1 % since they were priced, the largest first."""
+    """Return tokens with a quote rate that has changed by more than 1 % since they were priced, the largest first."""
     tokens = Token.objects.listed().filter(chain_id=chain.chain_id).order_by()
     rates = _newest_rates(chain, set(tokens.values_list("paired_token", flat=True).distinct()))
     with connection.cursor() as cursor:

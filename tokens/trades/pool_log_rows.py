@@ -168,7 +168,7 @@ class StagedTrades:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AddedTrades:
-    """New trades, and the tokens whose stored trades were altered."""
+    """New trades, and the tokens with altered trades."""
 
     rows: Sequence[TradeRow]
     altered: frozenset[int]
@@ -226,7 +226,7 @@ def rebuild_candles(traded: Sequence[tuple[int, datetime, datetime]], *, now: da
     A token may have several periods.
     """
     oldest = trades_from(now)
-    # Candles whose trades were dropped stay as they are.
+    # Candles stay as they are after their trades are dropped.
     periods = [
         (token_id, max(first, oldest) if oldest else first, last)
         for token_id, first, last in traded

@@ -187,7 +187,7 @@ def _shorten_refusal(record: logging.LogRecord) -> bool:
 
 
 def _listening_socket() -> socket.socket:
-    """Return the bound socket, whose options its connections inherit. Raises OSError."""
+    """Return the bound socket; its connections inherit its options. Raises OSError."""
     host = settings.STREAM_HOST
     listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
