@@ -21,7 +21,7 @@ class OperatorVariables:
     """Whether every operator needs a second factor (codes from an authenticator app). A second factor that is set up is
     always required."""
     LOGIN_FAILURE_LIMIT: int = variable(kinds.whole_number(1, 1000), "5")
-    """Wrong passwords by name and address until the name is locked out there."""
+    """Number of wrong passwords that locks a name out for one client address."""
     LOGIN_LOCK_MINUTES: int = variable(kinds.whole_number(1, 10_080), "15")
     """Lock-out in minutes, from the last wrong password."""
     ADMIN_SESSION_HOURS: int = variable(kinds.whole_number(1, 8760), "12")

@@ -94,7 +94,7 @@ class DeploymentVariables:
 
     DEPLOYER_KEYS: dict[int, tuple[Secret, ...]] = per_chain("DEPLOYER_KEYS_", kinds.private_keys, accepts_file=True)
     """Private keys of the sending wallets in hex, separated by commas. A file is safer: `DEPLOYER_KEYS_<chainId>_FILE`
-    names one with a key per line.
+    names a file with one key per line.
 
     Default: none: no deployment on that chain
     """

@@ -181,5 +181,5 @@ class CacheVariables:
     EDGE_CACHE_MB: int = variable(kinds.whole_number(1, 4096), "32")
     """Cache size in MiB per web process."""
     SEARCH_TIMEOUT_MS: int = variable(kinds.whole_number(1, 60_000), "1500")
-    """Database timeout for one search or filtered list, in milliseconds. A sixth of it limits a scan in sort order,
-    after which the matches are sorted, and a filtered list's count."""
+    """Database timeout for one search or filtered list, in milliseconds. A sixth of it limits a filtered
+    list's count, and a scan in sort order, after which the matches are sorted."""

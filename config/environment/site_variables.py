@@ -105,7 +105,7 @@ class SiteVariables:
     """Proof that a Farcaster account has the domain, for `/.well-known/farcaster.json`: `header.payload.signature`, as
     Farcaster's manifest tool signs it."""
     SITE_LANGUAGES: tuple[str, ...] = variable(_languages, "en,de,zh-hans")
-    """Page languages. The first has paths without a prefix; other paths start with `/de/` or `/zh-hans/`."""
+    """Page languages. Pages in the first have no prefix; pages in the others start with `/de/` or `/zh-hans/`."""
     SITE_PICTURES: bool = variable(switch, "false")
     """Whether a worker fetches token [pictures](operating.md#pictures), and pages show them. Anyone who launches a
     token chooses the host."""

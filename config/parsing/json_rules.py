@@ -32,8 +32,7 @@ MAX_URL = 2_048
 LARGEST_JSON_NUMBER = 2**53 - 1
 # Above it, generated clients need 64 bits.
 _LARGEST_INT32 = 2**31 - 1
-# Controls, white space, direction marks, which make a URL look like another one, and characters that end an HTML
-# attribute.
+# Controls, white space, direction marks, which disguise a URL, and characters that end an HTML attribute.
 _NOT_IN_URL = r"""\s\x00-\x1f\x7f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069<>"'`\\"""
 
 # Keywords of a body's schema that its values in a response lack: a stored row may be older than a limit.
@@ -179,7 +178,8 @@ def response_schema(schema: Any) -> Any:
     if isinstance(schema, Component):
         return _response_component(schema)
     if isinstance(schema, dict):
-        return {name: response_schema(value) for name, value in schema.items() if name not in _LIMITS}
+        # A limit's value is no schema: a property may have a limit's name.
+        return {n: response_schema(value) for n, value in schema.items() if n not in _LIMITS or isinstance(value, dict)}
     return [response_schema(value) for value in schema] if isinstance(schema, list) else schema
 
 

@@ -53,7 +53,7 @@ def parse_integer(value: object, *, least: int, most: int) -> int:
 
 def parse_whole_number(value: object, *, least: int, most: int) -> int:
     """Return an integer within two limits, given as a number or in ASCII digits. Raises ValueError."""
-    is_text = isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value)
+    is_text = isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value) and not (least >= 0 and value[0] == "-")
     return parse_integer(int(str(value)) if is_text else value, least=least, most=most)
 
 

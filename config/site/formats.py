@@ -9,7 +9,7 @@ from typing import Any
 from django import template
 from django.utils import timezone
 from django.utils.formats import get_format, number_format
-from django.utils.html import format_html, format_html_join
+from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext, pgettext, pgettext_lazy
 
@@ -56,9 +56,7 @@ def plain(text: str | None, length: int = 80) -> str:
 @register.filter
 def inline_code(text: str) -> SafeString:
     """Return our own text as HTML, with the parts between backticks as code."""
-    # Every second part was between backticks.
-    parts = enumerate(_CODE.split(text))
-    return format_html_join("", "{}", ((format_html("<code>{}</code>", part) if i % 2 else part,) for i, part in parts))
+    return SafeString(_CODE.sub(r"<code>\1</code>", conditional_escape(text)))
 
 
 @register.filter

@@ -87,7 +87,7 @@ class ChainTrades:
     rate_changes: dict[str, list[tuple[int, Decimal]]] = field(default_factory=lambda: defaultdict(list))
 
     def rate_at(self, quote: str, at: int) -> Decimal | None:
-        """Return the USD for a whole unit of a quote token that is no launched one before a second; None if unknown."""
+        """Return USD per whole quote token before a second, for one that no launchpad launched; None if unknown."""
         earlier = [rate for changed_at, rate in self.rate_changes[quote] if changed_at < at]
         return earlier[-1] if earlier else None if self.rate_changes[quote] else self.rates.get(quote)
 

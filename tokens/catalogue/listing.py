@@ -95,7 +95,7 @@ class Matches:
     """The number of matches, and (id, sort key, is an exact match) for each match on the page and the next match."""
 
     number: int
-    # Whether no limit ended the search for further matches.
+    # Whether `number` counts all matches: the limit was not reached.
     is_complete: bool
     rows: Sequence[tuple[Any, ...]]
 

@@ -31,7 +31,7 @@ class BlockRangeQuery(serializers.Serializer[Any]):
 
     fromBlock = BlockNumberField(help_text="First block: at least the first one that is indexed with trades.")
     toBlock = BlockNumberField(
-        help_text=f"Last block, at most /latest-block's. At most {MOST_BLOCKS} blocks, and {MOST_EVENTS} events."
+        help_text=f"Last block, up to the one in /latest-block. At most {MOST_BLOCKS} blocks, and {MOST_EVENTS} events."
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -47,7 +47,9 @@ class BlockRangeQuery(serializers.Serializer[Any]):
 class BlockQuery(serializers.Serializer[Any]):
     """Block number or time."""
 
-    number = BlockNumberField(required=False, help_text="At most /latest-block's. `timestamp` is then ignored.")
+    number = BlockNumberField(
+        required=False, help_text="At most the block that /latest-block returns. `timestamp` is then ignored."
+    )
     timestamp = UnixTimeField(
         required=False,
         trim_whitespace=False,

@@ -120,7 +120,7 @@ class Prefetcher(Generic[Result]):
         return results
 
     def _request(self) -> None:
-        """Submit further ranges, until twice FOLLOW_CONCURRENCY and one more are pending.
+        """Submit further ranges, until 2 * FOLLOW_CONCURRENCY + 1 are pending.
 
         The first range is read without others: only its result shows how much the next ones may hold.
         """

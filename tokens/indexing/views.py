@@ -48,9 +48,9 @@ class IndexTransactionView(PartnerAccess, LimitedView):
     def post(self, request: Request) -> Response:
         """Index the launches of a transaction, or its events of indexed tokens.
 
-        Of launched tokens, the current admin, image, metadata, verification, fee recipients and airdrop are read from
-        their contracts, as of the newest block. Idempotent: existing rows are refreshed, and the state is read again.
-        If no node returns the state, the launch is indexed with what is known of it.
+        The launched tokens' admin, image, metadata, verification, fee recipients and airdrop are read from their
+        contracts at the newest block. Idempotent: existing rows are refreshed, and the state is read again. If no node
+        returns the state, the launch is indexed from its transaction.
         """
         body = read_index_body(IndexBody(data=request.data))
         addresses = _index(**body)

@@ -3,13 +3,13 @@
 import math
 import re
 from collections.abc import Collection, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.db import connection
 from django.utils import timezone
 
 from config.postgresql.bulk_load import array_literal
+from config.postgresql.sql_files import read_sql
 from tokens.chains.registry.chains import ChainInfo
 from tokens.installation.market_sources import has_own_trades
 from tokens.models import Coverage, Market, RecentTrader, RollingSum, Token
@@ -35,7 +35,7 @@ _COLUMNS = (
 )  # fmt: skip
 
 # The steps from tokens to `market`, and each step by its name, for statements about other rows.
-MARKETS = Path(__file__).with_name("markets.sql").read_text()
+MARKETS = read_sql("tokens/trades/markets.sql")
 STEPS = {name: body for body, name in re.findall(r"LATERAL \(\n((?: {8}.*\n)+) {4}\) AS (\w+)", MARKETS)}
 # The starting price for a row `token`; NULL without a launch tick.
 STARTING_PRICE = f"""(

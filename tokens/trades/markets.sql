@@ -9,7 +9,7 @@
 --
 -- `STEPS` in market_rows.py has each `LATERAL (...) AS name` by its name. Statements about other rows use these steps,
 -- so that each formula has one definition: starting prices in opening_prices.py and candle_pages.py, reserves and
--- support on each day in launch_outcomes.py. A test compares the numbers with Python's constants.
+-- support on each day in launch_outcomes.py. A test compares seconds, logarithms and the cap with Python's constants.
 --
 -- OFFSET 0 keeps the planner from merging a step into the next one, which would compute each value several times.
 
@@ -124,8 +124,8 @@ supported AS (
     -- Whether `full_value` counts as market cap; true if it is unknown. A launcher chooses starting price, liquidity
     -- and quote token, so that a price costs nothing (docs/market.md). Above 100,000 USD, or above twice the starting
     -- price, both the quote reserve and the quote token's depth must be at least 0.1 percent of it. The reserve is
-    -- known if the launch's liquidity is stored, or all changes and trades since the launch; an unknown reserve needs a
-    -- trade above 100,000 USD. CASE, because products of small numbers would fail by underflow.
+    -- known if the launch's liquidity is stored, or all changes and trades since the launch; with an unknown
+    -- reserve, a value above 100,000 USD counts only if the pool was traded. CASE, because products of small numbers would fail by underflow.
     CROSS JOIN LATERAL (
         SELECT is_reserve_known, CASE
             WHEN full_value IS NULL THEN true

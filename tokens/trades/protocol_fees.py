@@ -37,7 +37,7 @@ def total_fee(lp_fee: float) -> float:
 def find_fees(swap: Swap, token: PoolToken, *, amount_quote: int, is_buy: bool) -> tuple[int | None, int | None]:
     """Return the fees beside a swap, in the quote token and in the launched token; None if no log proves one.
 
-    A declared launchpad reports both, and they count unless the trader would have got nothing.
+    A declared launchpad reports both fees. They are ignored if nothing would be left for the trader.
     """
     if swap.reported_fees is None:
         hook = token.hook or ""

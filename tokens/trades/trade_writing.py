@@ -278,7 +278,7 @@ class _PoolLog(NamedTuple):
 def _stored_logs(chain_id: int, first: int, last: int) -> dict[int, _PoolLog]:
     """Return position -> row for stored trades and liquidity changes in these blocks.
 
-    One log makes one row. Two rows come from a time or an index that was wrong once: neither counts as right.
+    One log makes one row. If a wrong time or index once stored two, neither counts as right.
     """
     logs: dict[int, _PoolLog] = {}
     for trade in _of_blocks(PoolTrade, chain_id, first, last):

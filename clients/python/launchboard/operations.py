@@ -289,9 +289,9 @@ class Operations(Connection):
     def index_transaction(self, body: schemas.IndexBody) -> schemas.IndexAnswer:
         """Index the launches of a transaction, or its events of indexed tokens.
 
-        Of launched tokens, the current admin, image, metadata, verification, fee recipients and airdrop are read from
-        their contracts, as of the newest block. Idempotent: existing rows are refreshed, and the state is read again.
-        If no node returns the state, the launch is indexed with what is known of it.
+        The launched tokens' admin, image, metadata, verification, fee recipients and airdrop are read from their
+        contracts at the newest block. Idempotent: existing rows are refreshed, and the state is read again. If no node
+        returns the state, the launch is indexed from its transaction.
         """
         return self.call("POST", "/api/tokens/index", schemas.IndexAnswer, body=body)
 

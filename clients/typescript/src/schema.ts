@@ -798,9 +798,9 @@ export interface paths {
          * Index the launches of a transaction, or its events of indexed tokens
          * @description Index the launches of a transaction, or its events of indexed tokens.
          *
-         *     Of launched tokens, the current admin, image, metadata, verification, fee recipients and airdrop are read from
-         *     their contracts, as of the newest block. Idempotent: existing rows are refreshed, and the state is read again.
-         *     If no node returns the state, the launch is indexed with what is known of it.
+         *     The launched tokens' admin, image, metadata, verification, fee recipients and airdrop are read from their
+         *     contracts at the newest block. Idempotent: existing rows are refreshed, and the state is read again. If no node
+         *     returns the state, the launch is indexed from its transaction.
          */
         post: operations["indexTransaction"];
         delete?: never;
@@ -5787,7 +5787,7 @@ export interface operations {
                  */
                 fromBlock: number;
                 /**
-                 * @description Last block, at most /latest-block's. At most 1000 blocks, and 5000 events.
+                 * @description Last block, up to the one in /latest-block. At most 1000 blocks, and 5000 events.
                  * @example 30000099
                  */
                 toBlock: number;
@@ -6001,7 +6001,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description At most /latest-block's. `timestamp` is then ignored.
+                 * @description At most the block that /latest-block returns. `timestamp` is then ignored.
                  * @example 30000000
                  */
                 number?: number;
@@ -6561,7 +6561,7 @@ export interface operations {
                  */
                 fromBlock: number;
                 /**
-                 * @description Last block, at most /latest-block's. At most 1000 blocks, and 5000 events.
+                 * @description Last block, up to the one in /latest-block. At most 1000 blocks, and 5000 events.
                  * @example 30000099
                  */
                 toBlock: number;

@@ -50,7 +50,7 @@ def test_files_have_the_functions_and_triggers_of_the_database():
             cursor.execute(load_sql(path, sql_digest(path), with_triggers=True).sql)
     in_files = definitions("of_files")
     differing = sorted(name for name in stored | in_files if stored.get(name) != in_files.get(name))
-    assert not differing, "edit the SQL file and load it in a new migration"
+    assert not differing, "edit and load the SQL file; the migration that adds a function or trigger has its text"
 
 
 def test_the_last_migration_that_loads_a_file_has_its_digest():

@@ -80,7 +80,7 @@ class _Bar:
         return {"o": opened, "h": high, "l": low, "c": prices[-1], "v": volume} | stored
 
     def _opening(self, first: Fraction, *, in_usd: bool) -> Fraction:
-        """Return the price before the first trade, else the first price. A starting price takes the first USD rate."""
+        """Return the price before the first trade, else the first price; a starting price has the first USD rate."""
         before = self.before
         if before is None or (in_usd and before.usd is None and not before.is_start):
             return first

@@ -86,7 +86,7 @@ class ChainReserves:
                 launched[ticks] += log.liquidity
 
     def reach(self, pair: FeedPair, root: int) -> int:
-        """Return the square root of the price that counts: among the prices that liquidity reaches, the pool's nearest.
+        """Return the square root of the reachable price that is nearest to the pool's.
 
         The pool's own price counts if its launch logs are unread, and in a later pool.
         """
@@ -151,7 +151,7 @@ def _reach(
     *,
     above: bool,
 ) -> int:
-    """Return the last price beyond an end of the launch's ranges up to which all liquidity is deep enough."""
+    """Return the furthest price, beyond one end of the launch's ranges, that deep enough liquidity reaches."""
     least = _LEAST_DEPTH * depth(sum(size for ticks, size in launched.items() if ticks[above] == end), tick_root(end))
     reached = tick_root(end)
     for near, far in pairwise(_ticks_beyond(ranges, end, above=above)):

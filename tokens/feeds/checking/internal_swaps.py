@@ -1,4 +1,4 @@
-"""Swaps by declared launchpads' own contracts, found by the pool's hook in the PoolManager's log and the swap's sender.
+"""Swaps by declared launchpads' own contracts: the sender is the pool's hook, or an account in the declaration.
 
 From stored rows, only a pair's factory is used; another check compares it with the chain.
 """
@@ -8,7 +8,7 @@ from typing import Any
 
 from config.http.errors import RetryableError
 from tokens.chains.abi import codec
-from tokens.chains.addresses import address_key, checksum_address
+from tokens.chains.addresses import ZERO_ADDRESS, address_key, checksum_address
 from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.pool_types import is_v4_pool
 from tokens.chains.rpc.responses import require_results
@@ -37,20 +37,19 @@ class InternalSwaps:
             for pool in pools
             if pool not in self._senders and (pair := pairs.get(pool))
         }
-        # The launch pool's hook counts in all the token's pools.
-        hooked = [
-            pool
-            for pool, pads in launchpads.items()
-            if is_v4_pool(pool) and pairs[pool].since is None and any(pad.hook_swaps for pad in pads)
-        ]
+        launch_pools = {pair.token_id: pool for pool, pair in pairs.items() if pair.since is None}
+        hooked = {pool for pool, pads in launchpads.items() if any(pad.hook_swaps for pad in pads)}
+        hooked |= {launch_pools.get(pairs[pool].token_id, pool) for pool in hooked}
         manager = str(info.v4_pool_manager).lower()
         hooks = self._chain.rpc.query_each(
-            hooked,
+            [pool for pool in hooked if is_v4_pool(pool)],
             calls=lambda pool: [("eth_getLogs", (_query(manager, pool, pairs[pool].block_number),))],
-            parse=lambda _pool, results: _hook(results),
+            parse=lambda pool, results: _hook(results, is_launch=pairs[pool].since is None),
         )
         for pool, pads in launchpads.items():
-            self._senders[pool] = frozenset[str]().union(*(pad.senders_in(hooks.get(pool)) for pad in pads))
+            # A later pool without a hook has the launch pool's.
+            hook = hooks.get(pool) or hooks.get(launch_pools.get(pairs[pool].token_id, ""))
+            self._senders[pool] = frozenset[str]().union(*(pad.senders_in(hook) for pad in pads))
 
     def mark(self, trade: ChainTrade) -> ChainTrade:
         """Return the trade, marked as a conversion if its launchpad's contract swapped."""
@@ -62,8 +61,10 @@ def _query(manager: str, pool: str, block: int) -> dict[str, Any]:
     return {"fromBlock": hex(block), "toBlock": hex(block), "address": [manager], "topics": [[_STARTED.topic0], [pool]]}
 
 
-def _hook(results: list[Any]) -> str:
+def _hook(results: list[Any], *, is_launch: bool) -> str:
+    """Return the hook of a pool that the block starts; empty without a hook, or for a pool that is older."""
     require_results(results)
-    if len(results[0]) != 1:
+    if is_launch and len(results[0]) != 1:
         raise RetryableError("a block without the start of a pool that it launches")
-    return str(_STARTED.decode(results[0][0])["hooks"])
+    hook = str(_STARTED.decode(results[0][0])["hooks"]) if results[0] else ""
+    return "" if hook == ZERO_ADDRESS else hook

@@ -114,7 +114,7 @@ def compare_paid(
 ) -> Iterator[PaidComparison]:
     """Yield a comparison between stored payments and transfers for each transaction and quote token.
 
-    If transfers do more than pay the trades, hook fees are compared with the credits to hooks. A transaction that also
+    If transfers also pay for something else, hook fees are compared with the credits to hooks. A transaction that also
     moves something else proves nothing. First, yield a comparison for each stored conversion that paid another amount
     than its locker reports.
     """

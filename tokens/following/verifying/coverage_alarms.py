@@ -34,7 +34,7 @@ class VerifiedRun:
 def raise_alarm(coverage: Coverage, run: VerifiedRun, *, first: int, tx_hashes: Collection[str]) -> None:
     """Store an alarm if rows were wrong, stayed without a proof, or if headers can't prove blocks.
 
-    Unproven blocks with right rows are a chain property: all of a chain's share one alarm, which grows.
+    Blocks without a proof, but with right rows, are a property of the chain: one alarm for each chain, which grows.
     """
     counts = {
         "missing": run.missing,

@@ -213,7 +213,7 @@ class EventRepair:
 def _repair_events(coverage: Coverage, reading: SecondReading) -> EventRepair:
     """Repair launches and events. Rows in undecided blocks stay as they are.
 
-    Raises UnprovenError if the reading lacks rows' logs, or has other values, without proving it.
+    Raises UnprovenError if the reading lacks rows or has other values, and proves neither.
     """
     before, read_ids = find_log_rows(coverage, reading.first, reading.last), log_ids(reading.transactions)
     lacking = {log: number for log, number in before.items() if log not in read_ids}

@@ -20,7 +20,7 @@ NO_END = 253_402_300_800
 
 
 class CandleInterval(NamedTuple):
-    """An interval in seconds, and the stored candles' seconds from which it is folded."""
+    """Seconds of an interval, and of the stored candles that it is folded from."""
 
     seconds: int
     stored: int

@@ -176,7 +176,7 @@ def _read_launched(tokens: Mapping[str, PoolToken], changes: Iterable[LiquidityC
 
 
 def _first_transaction(changes: Mapping[int, _Change]) -> _Ranges:
-    """Return the ranges that the first change's transaction added: later ones in the block are not the launch."""
+    """Return the ranges that the first change's transaction added: later liquidity in the block is not the launch's."""
     ranges: _Ranges = defaultdict(int)
     first = changes[min(changes)] if changes else None
     for change in changes.values():

@@ -217,7 +217,7 @@ class LogReader:
             return facts
         pool_logs = query(_Filters(requested=requested_pool_filters(self.chain, filters), pools=filters))
         if isinstance(pool_logs, CallFailure):
-            # Apart from logs of the pools that they launch, the blocks have few logs.
+            # Only logs of the launched pools can be so many.
             raise RequestTooLargeError(f"chain {self.chain.chain_id}: logs of launched pools are refused")
         if any(logs.hashes.get(number, block_hash) != block_hash for number, block_hash in pool_logs.hashes.items()):
             raise InconsistentResponseError(f"chain {self.chain.chain_id}: a block was dropped during the read")
