@@ -47,9 +47,7 @@ class BlockRangeQuery(serializers.Serializer[Any]):
 class BlockQuery(serializers.Serializer[Any]):
     """Block number or time."""
 
-    number = BlockNumberField(
-        required=False, help_text="At most the block that /latest-block returns. `timestamp` is then ignored."
-    )
+    number = BlockNumberField(required=False, help_text="Up to the one in /latest-block. `timestamp` is then ignored.")
     timestamp = UnixTimeField(
         required=False,
         trim_whitespace=False,

@@ -6001,7 +6001,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description At most the block that /latest-block returns. `timestamp` is then ignored.
+                 * @description Up to the one in /latest-block. `timestamp` is then ignored.
                  * @example 30000000
                  */
                 number?: number;

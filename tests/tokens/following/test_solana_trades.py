@@ -158,7 +158,7 @@ def test_a_swap_in_an_unknown_pool_is_dropped(node):
     assert not IndexRequest.objects.exists()
 
 
-def test_a_purchase_of_antoken_pool_is_of_its_token(node):
+def test_a_purchase_of_another_pool_is_of_its_token(node):
     minted = node.launch("another")
     made = node.swap("of another", of="another")
     take_rounds()

@@ -254,7 +254,7 @@ def priced(token):
 
 
 @pytest.mark.parametrize("hidden", [True, False])
-def test_market_data_of_a_token_in_antoken_pool_start_anew(hidden):
+def test_market_data_of_a_token_in_another_pool_start_anew(hidden):
     launch = mined("deploy-plain").read()
     write_all([launch])
     unpriced = Market.objects.values().get()

@@ -415,7 +415,7 @@ def test_the_capitalisation_of_a_mint_counts_its_own_decimals(market):
     assert of(token).market_cap == pytest.approx(of(token).price_usd * 5)
 
 
-def test_a_pool_whose_letters_have_another_case_is_antoken_pool(market):
+def test_a_pool_whose_letters_have_another_case_is_another_pool(market):
     token = SolanaTokenFactory()
     market.learn(token.pool_address.swapcase(), base=token.contract_address)
     price_refresh.queue_provider_tokens()

@@ -219,7 +219,7 @@ def test_all_trades_undone_is_the_market_of_the_launch(chain):
     assert after | {"updated_at": None} == before | {"updated_at": None}
 
 
-def test_a_token_in_antoken_pool_begins_anew(chain):
+def test_a_token_in_another_pool_begins_anew(chain):
     set_rate(chain, "3000")
     token = make_pool_token()
     trade(chain, trade_row(token.pk, NOW, price="0.001"))

@@ -108,7 +108,7 @@ def test_a_swap_is_a_conversion_if_the_tokens_locker_reports_it(sender, reports,
         {"pool": "0x" + "cd" * 32},
     ],
 )
-def test_a_swap_that_exchanges_nothing_or_is_in_antoken_pool_is_no_trade(facts):
+def test_a_swap_that_exchanges_nothing_or_is_in_another_pool_is_no_trade(facts):
     assert rows_of(swap(**facts)) == []
 
 

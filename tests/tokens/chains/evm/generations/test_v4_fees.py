@@ -124,7 +124,7 @@ def test_it_refuses_what_no_locker_of_the_token_returns(read, node, changes):
         read("deploy-plain")
 
 
-def test_it_refuses_a_position_of_antoken_pool(read, node):
+def test_it_refuses_a_position_of_another_pool(read, node):
     set_rewards(node, "deploy-plain", position_id=3)
     with pytest.raises(FeesUnavailableError, match="another pool"):
         read("deploy-plain")
