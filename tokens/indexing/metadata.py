@@ -63,7 +63,7 @@ def parse_metadata(text: str | None) -> Json:
     """
     raw = _parse_object(text)
     if raw is None:
-        return {"auditUrls": [], "description": _text(text), "socialMediaUrls": []}
+        return {"auditUrls": [], "description": to_storable_json(_text(text)), "socialMediaUrls": []}
     return clean_metadata(raw)
 
 

@@ -154,6 +154,7 @@ def test_stored_metadata_of_any_form_is_shown_with_web_links_only(stored):
 
 
 @given(METADATA | st.text(max_size=20))
+@example("\ud800")
 def test_launchers_may_write_any_metadata(value):
     stored = parse_metadata(value if isinstance(value, str) else json.dumps(value))
     assert json.loads(render_json(stored)) == stored
