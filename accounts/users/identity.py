@@ -27,7 +27,7 @@ HIGHEST_FID = 2**63 - 1
 _MAX_CLAIM_SECONDS = 24 * 3600
 
 _REQUIRED = ("exp", "iat", "iss", "aud", "sub")
-# Errors that the libraries raise for claims with wrong types and for times out of range.
+# The libraries raise these for claims with wrong types, and for dates outside their range.
 _MALFORMED = (PyJWTError, RecursionError, ValueError, TypeError, OverflowError, OSError)
 
 

@@ -45,7 +45,7 @@ class InstallationVariables:
     """Deadline in seconds for a whole request body, from the end of the headers; then 408."""
     WEB_RESPONSE_TIMEOUT_SECONDS: float = variable(kinds.number(0.1, 600.0), "50")
     """Deadline in seconds for a response, from the end of the request; then 503 with `Retry-After`. Set it below the
-    timeout of a proxy in front (nginx: 60)."""
+    front proxy's timeout (nginx: 60)."""
     WEB_BODY_MEMORY_MB: int = variable(kinds.whole_number(33, 65_536), "64")
     """Memory in MiB per web process for bodies that arrive, wait or are processed. One client address may use a
     quarter, then 503."""

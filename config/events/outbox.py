@@ -1,8 +1,8 @@
 """Event publication: committed outbox rows get numbers in one sequence, from which subscribers read on.
 
-A sequence's ids become visible out of order, because transactions end out of order: a reader that goes on from the
-largest visible id skips those that are committed later. So events get their number after their commit, by one publisher
-at a time. A number is visible only with all smaller ones.
+Transactions commit in another sequence than they draw ids. A reader that continues after the largest visible id would
+skip an id that is committed later. So events get their number after their commit, by one publisher at a time. A number
+is visible only with all smaller ones.
 """
 
 import json
