@@ -170,7 +170,7 @@ def test_tokens_that_pay_a_wallet_are_read_from_an_index(rows):
 @pytest.mark.parametrize(
     ("parameters", "count"),
     [
-        ({"chainId": 8453}, "Index Only Scan using token_by_chain_newest"),
+        ({"chainId": 8453}, "token_by_"),
         ({"pair": "weth"}, "token_"),
         ({"socialInterface": "usual"}, "token_"),
     ],
