@@ -190,7 +190,7 @@ LOADS_LATE = {"tokens.chains.abi.codec"}
 # File names that frameworks or conventions give, so that several packages have them.
 CONVENTIONAL = {
     "__init__", "__main__", "admin", "apps", "dashboard", "diagnostics", "errors", "formats", "metrics", "models",
-    "page_urls", "picture_urls", "serializers", "tasks", "types", "urls", "views",
+    "page_urls", "picture_urls", "responses", "serializers", "tasks", "types", "urls", "views",
 }  # fmt: skip
 # Modules of under SMALL lines that no framework or convention asks for, each with the reason to be alone.
 SMALL = 40

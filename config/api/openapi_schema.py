@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, cast, get_origin, is_typeddict
 
 from django.conf import settings
 from drf_spectacular.extensions import OpenApiSerializerExtension, OpenApiSerializerFieldExtension
@@ -12,6 +12,7 @@ from config.api.parsing import PICTURE_PARSERS
 from config.api.views import LimitedView
 from config.events.event_types import EventType, event_schema, webhook_types
 from config.parsing.json_rules import MAX_REPORTED, Component
+from config.parsing.response_types import type_schema
 from config.web.response_headers import NO_STORE
 
 _ERROR = {
@@ -208,6 +209,14 @@ class EndpointSchema(AutoSchema):
         # Without types in drf-spectacular.
         inspector: Any = super()
         return inspector._get_request_for_media_type(serializer, direction)
+
+    def _get_response_for_code(self, serializer: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return the response for a serializer, or for a type of `config.parsing.response_types`."""
+        if is_typeddict(serializer) or get_origin(serializer) in (list, dict):
+            serializer = resolve_components(type_schema(serializer), self)
+        # Without types in drf-spectacular.
+        inspector: Any = super()
+        return inspector._get_response_for_code(serializer, *args, **kwargs)
 
     def get_auth(self) -> list[Any]:
         """Return the security requirements for the view's method, and register its authentication schemes."""

@@ -6,10 +6,10 @@ Amounts are decimal digits in the token's smallest unit, and shares are percent 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 from config.parsing.timestamps import format_timestamp
 from tokens.installation.installed_launchpads import is_declared
+from tokens.integrity import responses
 from tokens.integrity.bundle_detection import Bundle, find_bundles
 from tokens.integrity.dev_accounts import DevAccount, StoredClaims, find_dev_accounts, read_claims_of
 from tokens.integrity.first_trades import (
@@ -22,8 +22,6 @@ from tokens.integrity.first_trades import (
 from tokens.integrity.holdings import Holding, largest_holders, sum_holdings, sum_unbought_sales
 from tokens.integrity.unknown_facts import describe_unknown, is_launch_covered, is_launch_expired
 from tokens.models import Token
-
-Json = dict[str, Any]
 
 # The most entries in each list; counts and sums beside the lists cover all entries.
 PURCHASES_SHOWN, BUNDLES_SHOWN, BUNDLED_SHOWN, TRADES_SHOWN = 25, 10, 10, 5
@@ -48,14 +46,14 @@ class _Launch:
         end = self.token.deployed_at + timedelta(seconds=self.seconds)
         return [trade for trade in self.first_trades.trades if trade.block_time <= end]
 
-    def share(self, amount: int) -> Json:
+    def share(self, amount: int) -> responses.LaunchShare:
         """Return an amount with its share of the supply."""
         supply = int(self.token.supply or 0)
         # Integer division rounds once, to the nearest float.
         return {"amount": str(amount), "percent": amount * 100 / supply if supply else None}
 
 
-def build_report(token: Token, *, seconds: int) -> Json:
+def build_report(token: Token, *, seconds: int) -> responses.Integrity:
     """Return facts about the launch's block, the `seconds` after it, and all trades that are read.
 
     At most four queries; the token's `launch` must be loaded.
@@ -86,12 +84,13 @@ def build_report(token: Token, *, seconds: int) -> Json:
         "firstSeconds": _purchases(launch, purchases),
         "bundles": _bundles(launch, opening),
         "holders": {"atLaunch": _holders(launch, at_launch), "now": _holders(launch, now)},
-        "soldWithoutPurchase": {"accounts": unbought.accounts} | launch.share(unbought.amount),
+        "soldWithoutPurchase": {"accounts": unbought.accounts, **launch.share(unbought.amount)},
+        "balancesBlock": None,
         "unknown": describe_unknown(_unknown(launch)),
     }
 
 
-def _counted(first_trades: FirstTrades) -> Json:
+def _counted(first_trades: FirstTrades) -> responses.IntegrityTrades:
     newest = first_trades.trades[-1] if first_trades.trades else None
     return {
         "counted": len(first_trades.trades),
@@ -101,7 +100,7 @@ def _counted(first_trades: FirstTrades) -> Json:
     }
 
 
-def _trade(launch: _Launch, trade: LaunchTrade) -> Json:
+def _trade(launch: _Launch, trade: LaunchTrade) -> responses.LaunchTrade:
     return {
         "account": trade.account,
         "isDev": any(account.address == trade.account for account in launch.accounts),
@@ -114,7 +113,7 @@ def _trade(launch: _Launch, trade: LaunchTrade) -> Json:
     }
 
 
-def _holding(launch: _Launch, holding: Holding) -> Json:
+def _holding(launch: _Launch, holding: Holding) -> responses.Holding:
     return {
         "bought": str(holding.bought),
         "sold": str(holding.sold),
@@ -125,16 +124,16 @@ def _holding(launch: _Launch, holding: Holding) -> Json:
     }
 
 
-def _holders(launch: _Launch, holdings: Mapping[str, Holding]) -> list[Json]:
+def _holders(launch: _Launch, holdings: Mapping[str, Holding]) -> list[responses.LaunchHolder]:
     developers = {account.address for account in launch.accounts}
     return [
-        {"account": account, "isDev": account in developers} | _holding(launch, holding)
+        {"account": account, "isDev": account in developers, "balance": None, **_holding(launch, holding)}
         for account, holding in largest_holders(holdings)
     ]
 
 
-def _dev(launch: _Launch, at_launch: Mapping[str, Holding], now: Mapping[str, Holding]) -> Json:
-    def total(holdings: Mapping[str, Holding]) -> Json:
+def _dev(launch: _Launch, at_launch: Mapping[str, Holding], now: Mapping[str, Holding]) -> responses.IntegrityDev:
+    def total(holdings: Mapping[str, Holding]) -> responses.LaunchShare:
         return launch.share(
             sum(holdings[account.address].net for account in launch.accounts if account.address in holdings)
         )
@@ -146,6 +145,7 @@ def _dev(launch: _Launch, at_launch: Mapping[str, Holding], now: Mapping[str, Ho
                 "roles": list(account.roles),
                 "atLaunch": _holding(launch, at_launch.get(account.address) or Holding()),
                 "now": _holding(launch, now.get(account.address) or Holding()),
+                "balance": None,
             }
             for account in launch.accounts
         ],
@@ -155,17 +155,20 @@ def _dev(launch: _Launch, at_launch: Mapping[str, Holding], now: Mapping[str, Ho
     }
 
 
-def _vault_claimed(launch: _Launch) -> Json:
+def _vault_claimed(launch: _Launch) -> responses.VaultClaimed:
     vault = launch.claims.vault
-    return launch.share(sum(claim.amount for claim in vault)) | {
+    return {
+        **launch.share(sum(claim.amount for claim in vault)),
         "transactions": [
             {"txHash": claim.tx_hash, "block": claim.block, "logIndex": claim.log_index}
             for claim in vault[:TRADES_SHOWN]
-        ]
+        ],
     }
 
 
-def _purchases(launch: _Launch, purchases: Sequence[LaunchTrade], *, shown: int = PURCHASES_SHOWN) -> Json:
+def _purchases(
+    launch: _Launch, purchases: Sequence[LaunchTrade], *, shown: int = PURCHASES_SHOWN
+) -> responses.Purchases:
     """Return purchases with their sum, and the number of different accounts without unknown ones."""
     return {
         "buyers": len({purchase.account for purchase in purchases} - {None}),
@@ -175,7 +178,7 @@ def _purchases(launch: _Launch, purchases: Sequence[LaunchTrade], *, shown: int 
     }
 
 
-def _bundles(launch: _Launch, opening: Iterable[LaunchTrade]) -> Json:
+def _bundles(launch: _Launch, opening: Iterable[LaunchTrade]) -> responses.IntegrityBundles:
     bundles = find_bundles(opening, launch.launch_place)
     purchases = [purchase for bundle in bundles for purchase in bundle.purchases]
     return {
@@ -186,9 +189,12 @@ def _bundles(launch: _Launch, opening: Iterable[LaunchTrade]) -> Json:
     }
 
 
-def _bundle(launch: _Launch, bundle: Bundle) -> Json:
-    kinds: Json = {"kinds": list(bundle.kinds), "block": bundle.purchases[0].block}
-    return kinds | _purchases(launch, bundle.purchases, shown=BUNDLED_SHOWN)
+def _bundle(launch: _Launch, bundle: Bundle) -> responses.Bundle:
+    return {
+        "kinds": list(bundle.kinds),
+        "block": bundle.purchases[0].block,
+        **_purchases(launch, bundle.purchases, shown=BUNDLED_SHOWN),
+    }
 
 
 def _unknown(launch: _Launch) -> list[str]:

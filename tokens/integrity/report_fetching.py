@@ -1,6 +1,7 @@
 """Launch reports from a cache that all processes share, with balances from the chain's nodes."""
 
 import hashlib
+from typing import Any, TypeVar
 
 from django.conf import settings
 
@@ -9,7 +10,8 @@ from config.processes.concurrency_limits import BusyError, node_slot
 from config.redis.single_flight import CacheTimes, fetch_shared
 from tokens.chains.rpc.client import query_deadline
 from tokens.installation.installed_chains import installed_chain
-from tokens.integrity.integrity_report import Json, build_report
+from tokens.integrity.integrity_report import build_report
+from tokens.integrity.responses import DevAccount, Integrity, LaunchHolder
 from tokens.integrity.unknown_facts import describe_unknown
 from tokens.models import Token
 
@@ -21,20 +23,22 @@ _TIMES = CacheTimes(fresh=FRESH_SECONDS, ttl=60, wait_timeout=5.0, lock_ttl=10.0
 # The longest time that a thread waits for the nodes.
 _NODE_SECONDS = 2.0
 
+_Row = TypeVar("_Row", DevAccount, LaunchHolder)
 
-def fetch_report(token: Token, *, seconds: int) -> Json:
+
+def fetch_report(token: Token, *, seconds: int) -> Integrity:
     """Return the report that `build_report` computes, once in FRESH_SECONDS for all callers; do not change it."""
     # A reorg that replaced the launch changes its transaction hash.
     name = f"integrity:{CACHE_VERSION}:{token.chain_id}:{token.contract_address}:{token.tx_hash}:{seconds}"
     try:
-        report: Json = fetch_shared(name, lambda: build_report(token, seconds=seconds), times=_TIMES).value
+        report: Integrity = fetch_shared(name, lambda: build_report(token, seconds=seconds), times=_TIMES).value
     except (BusyError, NoResponseError):
         # Threads may wait for nodes or for another process: a few queries are faster.
         return build_report(token, seconds=seconds)
     return report
 
 
-def with_balances(token: Token, report: Json) -> Json:
+def with_balances(token: Token, report: Integrity) -> Integrity:
     """Return the report with its accounts' balances; null, and listed as unknown, if no node returns them."""
     developers, holders = report["dev"]["accounts"], report["holders"]
     accounts = sorted({row["account"] for row in (*developers, *holders["atLaunch"], *holders["now"])})
@@ -42,30 +46,33 @@ def with_balances(token: Token, report: Json) -> Json:
     balances = None if is_solana or not accounts else _fetch_balances(token, accounts)
     amounts: dict[str, str | None] = balances["amounts"] if balances else {}
 
-    def add(entries: list[Json]) -> list[Json]:
-        return [entry | {"balance": amounts.get(entry["account"])} for entry in entries]
+    def add_balances(rows: list[_Row]) -> list[_Row]:
+        return [row | {"balance": amounts.get(row["account"])} for row in rows]
 
     unknown = describe_unknown(["solanaBalances" if is_solana else "balances"] if accounts and not balances else [])
-    return report | {
-        "dev": report["dev"] | {"accounts": add(developers)},
-        "holders": {when: add(entries) for when, entries in holders.items()},
-        "balancesBlock": balances and balances["block"],
+    return {
+        **report,
+        "dev": {**report["dev"], "accounts": add_balances(developers)},
+        "holders": {"atLaunch": add_balances(holders["atLaunch"]), "now": add_balances(holders["now"])},
+        "balancesBlock": balances["block"] if balances else None,
         "unknown": [*report["unknown"], *unknown],
     }
 
 
-def _fetch_balances(token: Token, accounts: list[str]) -> Json | None:
+def _fetch_balances(token: Token, accounts: list[str]) -> dict[str, Any] | None:
     """Return the block and account -> balance; None if no node returns them now."""
     digest = hashlib.sha256(",".join(accounts).encode()).hexdigest()[:32]
     name = f"integrity-balances:{CACHE_VERSION}:{token.chain_id}:{token.contract_address}:{digest}"
     try:
-        balances: Json | None = fetch_shared(name, lambda: _read_balances(token, accounts), times=_TIMES).value
+        balances: dict[str, Any] | None = fetch_shared(
+            name, lambda: _read_balances(token, accounts), times=_TIMES
+        ).value
     except (BusyError, NoResponseError):
         return None
     return balances
 
 
-def _read_balances(token: Token, accounts: list[str]) -> Json | None:
+def _read_balances(token: Token, accounts: list[str]) -> dict[str, Any] | None:
     """Return the value that `_fetch_balances` caches. A failure is cached, too: a hanging node blocks few threads."""
     try:
         with node_slot(), query_deadline(_NODE_SECONDS):

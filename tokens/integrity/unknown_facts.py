@@ -1,10 +1,12 @@
 """Facts that a launch report can't contain, each with its reason: a token's history is more than stored trades."""
 
 from collections.abc import Iterable
+from typing import Annotated, TypedDict
 
 from django.conf import settings
 from django.utils import timezone
 
+from config.parsing.response_types import Keywords
 from tokens.following.coverage import covers_trades
 from tokens.installation.installed_registry import registry
 from tokens.installation.market_sources import has_own_trades
@@ -31,7 +33,14 @@ UNKNOWN_REASONS = {
 }
 
 
-def describe_unknown(facts: Iterable[str]) -> list[dict[str, str]]:
+class UnknownFact(TypedDict):
+    """A fact that the report can't contain."""
+
+    fact: Annotated[str, Keywords(enum=list(UNKNOWN_REASONS))]
+    reason: str
+
+
+def describe_unknown(facts: Iterable[str]) -> list[UnknownFact]:
     """Return these facts with their reasons, sorted as UNKNOWN_REASONS."""
     unknown = set(facts)
     return [{"fact": fact, "reason": reason} for fact, reason in UNKNOWN_REASONS.items() if fact in unknown]

@@ -11,7 +11,8 @@ from config.api.views import QueryView
 from config.web.response_headers import public_cache_control
 from tokens.installation.chain_fields import TOKEN_IN_PATH, parse_path_token
 from tokens.integrity.report_fetching import FRESH_SECONDS, fetch_report, with_balances
-from tokens.integrity.serializers import INTEGRITY_ANSWER, IntegrityQuery
+from tokens.integrity.responses import Integrity
+from tokens.integrity.serializers import IntegrityQuery
 from tokens.models import Token
 
 
@@ -21,9 +22,7 @@ class TokenIntegrityView(QueryView):
     query_serializer = IntegrityQuery
     cache_control = public_cache_control(FRESH_SECONDS)
 
-    @extend_schema(
-        operation_id="getTokenIntegrity", parameters=TOKEN_IN_PATH, responses={200: INTEGRITY_ANSWER, 404: None}
-    )
+    @extend_schema(operation_id="getTokenIntegrity", parameters=TOKEN_IN_PATH, responses={200: Integrity, 404: None})
     @from_replica
     def get(self, request: Request, chainId: str, address: str) -> HttpResponse:
         """Return facts about a token's launch: first buyers, bundles of purchases, largest holders and dev accounts.

@@ -3257,11 +3257,11 @@ class Holding(TypedDict):
     What an account has bought and sold, with its first trades.
     """
 
+    amount: str
+    percent: float | None
     bought: str
     sold: str
     received: str | None
-    amount: str
-    percent: float | None
     trades: int
     transactions: list[LaunchTrade]
 
@@ -3279,11 +3279,11 @@ class LaunchHolder(TypedDict):
     An account with a large net purchase.
     """
 
+    amount: str
+    percent: float | None
     bought: str
     sold: str
     received: str | None
-    amount: str
-    percent: float | None
     trades: int
     transactions: list[LaunchTrade]
     account: str

@@ -2240,12 +2240,12 @@ export interface components {
             /** @description Purchases. */
             count: number;
             /** @description Sum, in the token's smallest unit. */
-            readonly amount: string;
+            amount: string;
             /**
              * Format: double
              * @description Percent of the supply; null if the supply is unknown.
              */
-            readonly percent: number | null;
+            percent: number | null;
             /** @description The first 25, of a bundle the first 10. */
             purchases: components["schemas"]["LaunchTrade"][];
             kinds: components["schemas"]["KindsEnum"][];
@@ -2878,22 +2878,7 @@ export interface components {
             /** @description The id after which the next page begins; also if this page is empty. */
             cursor: number;
         };
-        /**
-         * @description * `transfers` - transfers
-         *     * `funders` - funders
-         *     * `transactionPlaces` - transactionPlaces
-         *     * `launchTrades` - launchTrades
-         *     * `expiredTrades` - expiredTrades
-         *     * `laterTrades` - laterTrades
-         *     * `traders` - traders
-         *     * `claims` - claims
-         *     * `launchpadClaims` - launchpadClaims
-         *     * `vaultRecipients` - vaultRecipients
-         *     * `supply` - supply
-         *     * `balances` - balances
-         *     * `solanaBalances` - solanaBalances
-         * @enum {string}
-         */
+        /** @enum {string} */
         FactEnum: "transfers" | "funders" | "transactionPlaces" | "launchTrades" | "expiredTrades" | "laterTrades" | "traders" | "claims" | "launchpadClaims" | "vaultRecipients" | "supply" | "balances" | "solanaBalances";
         /** @description A launched token, or a quote token, which has no supply here. */
         FeedAsset: {
@@ -3006,17 +2991,17 @@ export interface components {
         GraduatedReasonEnum: "no_curve" | "curve_unknown";
         /** @description What an account has bought and sold, with its first trades. */
         Holding: {
-            readonly bought: string;
-            readonly sold: string;
-            /** @description Fees and airdrop that were claimed for a dev account; 0 for others, and at launch. Null for a launchpad whose claims are not read. */
-            received: string | null;
             /** @description Bought and received less sold, in the token's smallest unit. Negative if more was sold: transfers brought it. */
             amount: string;
             /**
              * Format: double
              * @description Percent of the supply; null if the supply is unknown.
              */
-            readonly percent: number | null;
+            percent: number | null;
+            bought: string;
+            sold: string;
+            /** @description Fees and airdrop that were claimed for a dev account; 0 for others, and at launch. Null for a launchpad whose claims are not read. */
+            received: string | null;
             /** @description Number of its trades. */
             trades: number;
             /** @description The first 5 of its trades. */
@@ -3095,12 +3080,12 @@ export interface components {
             /** @description Purchases in them. */
             purchases: number;
             /** @description Sum of the purchases, in the token's smallest unit. */
-            readonly amount: string;
+            amount: string;
             /**
              * Format: double
              * @description Percent of the supply; null if the supply is unknown.
              */
-            readonly percent: number | null;
+            percent: number | null;
             /** @description The first 10. */
             list: components["schemas"]["Bundle"][];
         };
@@ -3133,12 +3118,12 @@ export interface components {
             /** @description Accounts that sold more than they bought or claimed. */
             accounts: number;
             /** @description How much more: at least this was transferred to them. */
-            readonly amount: string;
+            amount: string;
             /**
              * Format: double
              * @description Percent of the supply; null if the supply is unknown.
              */
-            readonly percent: number | null;
+            percent: number | null;
         };
         /** @description Reaction or reply of an account to a cast of the agent. */
         InteractedShape: {
@@ -3180,26 +3165,21 @@ export interface components {
          * @enum {string}
          */
         IntervalEnum: "24h" | "7d" | "30d";
-        /**
-         * @description * `sameTransaction` - sameTransaction
-         *     * `consecutive` - consecutive
-         *     * `withLaunch` - withLaunch
-         * @enum {string}
-         */
+        /** @enum {string} */
         KindsEnum: "sameTransaction" | "consecutive" | "withLaunch";
         /** @description An account with a large net purchase. */
         LaunchHolder: {
-            readonly bought: string;
-            readonly sold: string;
-            /** @description Fees and airdrop that were claimed for a dev account; 0 for others, and at launch. Null for a launchpad whose claims are not read. */
-            received: string | null;
             /** @description Bought and received less sold, in the token's smallest unit. Negative if more was sold: transfers brought it. */
             amount: string;
             /**
              * Format: double
              * @description Percent of the supply; null if the supply is unknown.
              */
-            readonly percent: number | null;
+            percent: number | null;
+            bought: string;
+            sold: string;
+            /** @description Fees and airdrop that were claimed for a dev account; 0 for others, and at launch. Null for a launchpad whose claims are not read. */
+            received: string | null;
             /** @description Number of its trades. */
             trades: number;
             /** @description The first 5 of its trades. */
@@ -3216,7 +3196,7 @@ export interface components {
             txHash: string;
             /** @description On Solana the slot. */
             block: number;
-            /** @description On Solana the index of the instruction in its transaction. */
+            /** @description Index of the log in its block; on Solana of the instruction in its transaction. */
             logIndex: number;
             /** Format: date-time */
             at: string;
@@ -3229,7 +3209,7 @@ export interface components {
              * Format: double
              * @description Percent of the supply; null if the supply is unknown.
              */
-            readonly percent: number | null;
+            percent: number | null;
         };
         /** @description A trade of the token. */
         LaunchTrade: {
@@ -3240,17 +3220,17 @@ export interface components {
             /** @description Index of the log in its block. */
             logIndex: number;
             /** @description Sender of the transaction, or recipient of the launch's own purchase. Null if only the log was read. */
-            readonly account: string | null;
+            account: string | null;
             /** @description Whether it is one of the dev accounts. */
             isDev: boolean;
             side: components["schemas"]["SideEnum"];
             /** @description What the pool paid or received, in the token's smallest unit. */
-            readonly amount: string;
+            amount: string;
             /**
              * Format: double
              * @description Percent of the supply; null if the supply is unknown.
              */
-            readonly percent: number | null;
+            percent: number | null;
             /**
              * Format: date-time
              * @description Block time.
@@ -3769,12 +3749,12 @@ export interface components {
             /** @description Purchases. */
             count: number;
             /** @description Sum, in the token's smallest unit. */
-            readonly amount: string;
+            amount: string;
             /**
              * Format: double
              * @description Percent of the supply; null if the supply is unknown.
              */
-            readonly percent: number | null;
+            percent: number | null;
             /** @description The first 25, of a bundle the first 10. */
             purchases: components["schemas"]["LaunchTrade"][];
         };
@@ -3958,14 +3938,7 @@ export interface components {
          * @enum {string}
          */
         RoleEnum: "factory" | "locker" | "locker_factory" | "fee_locker" | "fee_spender" | "vault" | "airdrop" | "dev_buy" | "static_hook" | "dynamic_hook" | "mev_module" | "presale" | "presale_allowlist" | "pool_extension_allowlist" | "launch_program" | "launch_config" | "launch_creator";
-        /**
-         * @description * `deployer` - deployer
-         *     * `requestor` - requestor
-         *     * `admin` - admin
-         *     * `currentAdmin` - currentAdmin
-         *     * `launchBuyer` - launchBuyer
-         * @enum {string}
-         */
+        /** @enum {string} */
         RolesEnum: "deployer" | "requestor" | "admin" | "currentAdmin" | "launchBuyer";
         /**
          * @description * `ok` - ok
@@ -4275,11 +4248,7 @@ export interface components {
             /** @description Default: the token's admin. */
             recipient?: string;
         };
-        /**
-         * @description * `buy` - buy
-         *     * `sell` - sell
-         * @enum {string}
-         */
+        /** @enum {string} */
         SideEnum: "buy" | "sell";
         /** @description One of the token's links. */
         SocialLink: {
@@ -5000,12 +4969,12 @@ export interface components {
         /** @description What left the launch's vault. */
         VaultClaimed: {
             /** @description In the token's smallest unit. */
-            readonly amount: string;
+            amount: string;
             /**
              * Format: double
              * @description Percent of the supply; null if the supply is unknown.
              */
-            readonly percent: number | null;
+            percent: number | null;
             /** @description The newest 5. */
             transactions: components["schemas"]["LogPlace"][];
         };
