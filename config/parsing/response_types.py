@@ -68,7 +68,7 @@ def response_component(response: Any) -> Component:
     return Component(response.__name__, properties_schema(response))
 
 
-def properties_schema(response: Any, *, properties: Mapping[str, Schema] | None = None) -> Schema:
+def properties_schema(response: Any, *, properties: Mapping[str, Schema | Component] | None = None) -> Schema:
     """Return the object schema for a TypedDict, after `properties`, which are required."""
     own = {name: type_schema(hint) for name, hint in get_type_hints(response, include_extras=True).items()}
     description = {"description": " ".join(response.__doc__.split())} if response.__doc__ else {}

@@ -18,7 +18,8 @@ from config.cursors import Cursor, LegacyCursor, decode_cursor, encode_cursor
 from config.postgresql.compiled_queries import CompiledQuery, QueryParameter
 from config.postgresql.timeouts import fetch_before_deadline
 from tokens.catalogue import text_search
-from tokens.catalogue.records import NO_EXTRAS, Extras, Record, build_records
+from tokens.catalogue.records import NO_EXTRAS, Extras, build_records
+from tokens.catalogue.responses import TokenRecord
 from tokens.catalogue.selections import Selection
 from tokens.models import Token
 from tokens.models.expressions import EqualsAny
@@ -86,7 +87,7 @@ class PageRequest:
 class TokenPage:
     """A page's records, and the next page's cursor; None on the last page."""
 
-    records: list[Record]
+    records: list[TokenRecord]
     cursor: str | None
 
 

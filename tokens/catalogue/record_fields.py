@@ -1,4 +1,4 @@
-"""Token record fields: name, column, conversion and schema, one line for each.
+"""Token record fields: name, column, conversion and type, one line for each.
 
 The columns that a page reads, the records and their OpenAPI description derive from this table.
 """
@@ -6,12 +6,14 @@ The columns that a page reads, the records and their OpenAPI description derive 
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
 
+from config.parsing.json_rules import Component, Schema
+from config.parsing.response_types import Timestamp, Wei, type_schema
 from config.parsing.timestamps import format_timestamp
-from tokens.catalogue.record_schema import DEPLOY_CONFIG, EXTENSIONS, METADATA, POOL_CONFIG, SOCIAL_CONTEXT, Shape
+from tokens.indexing.launch_json import DeployConfig, Extensions, PoolConfig, SocialContext, TokenMetadata
 from tokens.installation.installed_registry import generation_label
 
 
@@ -22,9 +24,9 @@ def _wei_text(amount: Decimal | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class FieldKind:
-    """A value's JSON Schema, and the function that converts the column's value; None if no conversion is needed."""
+    """A value's type, and the function that converts the column's value; None if no conversion is needed."""
 
-    shape: Shape
+    type: Any
     convert: Callable[[Any], Any] | None = None
 
 
@@ -43,21 +45,26 @@ class RecordField:
         """Return the column's name."""
         return self.source or self.name
 
+    @property
+    def schema(self) -> Schema | Component:
+        """Return the value's JSON Schema."""
+        return type_schema(Annotated[self.kind.type, self.help_text] if self.help_text else self.kind.type)
 
-_INTEGER = FieldKind({"type": "integer"})
-_MAYBE_INTEGER = FieldKind({"type": ["integer", "null"]})
-_MAYBE_NUMBER = FieldKind({"type": ["number", "null"], "format": "double", "readOnly": True})
-_TEXT = FieldKind({"type": "string"})
+
+_INTEGER = FieldKind(int)
+_MAYBE_INTEGER = FieldKind(int | None)
+_MAYBE_NUMBER = FieldKind(float | None)
+_TEXT = FieldKind(str)
 # Unknown text is empty in the database and null in responses.
-MAYBE_TEXT = FieldKind({"type": ["string", "null"], "readOnly": True})
-_TIME = FieldKind({"type": "string", "format": "date-time"}, format_timestamp)
-_WEI = FieldKind({"type": ["string", "null"], "pattern": "^[0-9]+$", "readOnly": True}, _wei_text)
-_LABEL = FieldKind({"type": "string"}, generation_label)
+MAYBE_TEXT = FieldKind(str | None)
+_TIME = FieldKind(Timestamp, format_timestamp)
+_WEI = FieldKind(Wei | None, _wei_text)
+_LABEL = FieldKind(str, generation_label)
 
 
-def _stored(shape: Shape) -> FieldKind:
+def _stored(json_type: Any) -> FieldKind:
     """Return the kind for JSON that is stored as the response has it."""
-    return FieldKind(shape, orjson.Fragment)
+    return FieldKind(json_type, orjson.Fragment)
 
 
 RECORD_FIELDS = (
@@ -89,10 +96,10 @@ RECORD_FIELDS = (
     RecordField("locker_address", MAYBE_TEXT),
     RecordField("position_id", MAYBE_TEXT, "LP NFT id up to v3.1."),
     RecordField("presale_id", MAYBE_TEXT),
-    RecordField("metadata", _stored(METADATA)),
-    RecordField("deploy_config", _stored(DEPLOY_CONFIG)),
-    RecordField("social_context", _stored(SOCIAL_CONTEXT)),
-    RecordField("pool_config", _stored(POOL_CONFIG)),
+    RecordField("metadata", _stored(TokenMetadata)),
+    RecordField("deploy_config", _stored(DeployConfig)),
+    RecordField("social_context", _stored(SocialContext)),
+    RecordField("pool_config", _stored(PoolConfig)),
     RecordField("starting_market_cap", _MAYBE_NUMBER, "In whole units of the paired token."),
-    RecordField("extensions", _stored(EXTENSIONS), "Null for each extension that the launch does not have."),
+    RecordField("extensions", _stored(Extensions), "Null for each extension that the launch does not have."),
 )

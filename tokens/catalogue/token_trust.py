@@ -6,8 +6,9 @@ registry's known deployers, and the wallets that the social protocol has verifie
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, TypedDict
 
+from config.parsing.response_types import Keywords
 from tokens.indexing.launch_warnings import (
     MISSING_POOL_CONFIG,
     UNUSUAL_PAIR_ADDRESS,
@@ -45,6 +46,19 @@ WARNING_CODES = (
 )
 
 
+class Trust(TypedDict):
+    """Trust in the launch of a token."""
+
+    verified: Annotated[
+        bool, "An operator verified the token, or its sender is a known deployer; false for a blocked token."
+    ]
+    reasons: Annotated[
+        list[Annotated[str, Keywords(enum=[*TRUST_REASONS, *WARNING_CODES])]],
+        f"Facts for and against it. {'. '.join(f'{code}: {text}' for code, text in TRUST_REASONS.items())}."
+        " Further codes are those of warnings.",
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class TrustFacts:
     """Stored facts about a launch."""
@@ -60,7 +74,7 @@ class TrustFacts:
     warnings: Sequence[str]
 
 
-def describe_trust(facts: TrustFacts) -> dict[str, Any]:
+def describe_trust(facts: TrustFacts) -> Trust:
     """Return a record's `trust`. `TokenQuerySet.trusted` has the same condition for lists."""
     is_trusted = facts.is_operator_verified or facts.is_deployer_known
     return {"verified": is_trusted and not facts.is_blocked, "reasons": list(_reasons(facts))}

@@ -36,21 +36,18 @@ from tokens.catalogue.list_parameters import (
 from tokens.catalogue.list_plan import SearchTimeoutError, fetch_list
 from tokens.catalogue.listing import ListSort, PageRequest, TokenPage
 from tokens.catalogue.records import Extras, add_details, read_records
-from tokens.catalogue.selections import Selection
-from tokens.catalogue.serializers import (
-    MAX_POOLS_BYTES,
-    TOKEN_ANSWER,
-    TOKEN_DETAIL_ANSWER,
-    TOKEN_LIST_ANSWER,
-    TOKEN_PAGE_ANSWER,
-    TOKEN_RECORD_ANSWER,
-    TOKENS_BY_FID_ANSWER,
-    TOKENS_BY_POOL_ANSWER,
+from tokens.catalogue.responses import (
     BlockedAnswer,
-    PoolQuery,
-    PoolsBody,
-    TokenQuery,
+    TokenDetailAnswer,
+    TokenList,
+    TokenOrNothing,
+    TokenRecordAnswer,
+    TokensByFid,
+    TokensByPool,
 )
+from tokens.catalogue.responses import TokenPage as TokenPageBody
+from tokens.catalogue.selections import Selection
+from tokens.catalogue.serializers import MAX_POOLS_BYTES, PoolQuery, PoolsBody, TokenQuery
 from tokens.catalogue.totals import Total, fetch_total
 from tokens.chains.addresses import address_key
 from tokens.installation.chain_fields import TOKEN_IN_PATH, parse_path_token
@@ -125,7 +122,7 @@ class TokenListView(TokenPageView):
     query_serializer = ListQuery
     extra_headers = {**TokenPageView.extra_headers, _LAST_EVENT: _LAST_EVENT_HEADER}
 
-    @extend_schema(operation_id="listTokens", responses={200: TOKEN_LIST_ANSWER, 503: None})
+    @extend_schema(operation_id="listTokens", responses={200: TokenList, 503: None})
     @from_replica
     def get(self, request: Request) -> HttpResponse:
         """Search and list tokens."""
@@ -154,7 +151,7 @@ class PartnerTokenListView(PartnerAccess, TokenListView):
     extra_headers = TokenPageView.extra_headers
     cache_control = PRIVATE_NO_STORE
 
-    @extend_schema(operation_id="listTokensAuthenticated", responses={200: TOKEN_PAGE_ANSWER, 503: None})
+    @extend_schema(operation_id="listTokensAuthenticated", responses={200: TokenPageBody, 503: None})
     def get(self, request: Request) -> HttpResponse:
         """Search and list tokens, up to 200 per page."""
         return self.respond(*self.fetch_page())
@@ -171,7 +168,7 @@ class TokenSearchView(TokenPageView):
         """Include market data in all responses."""
         return Extras(market=True)
 
-    @extend_schema(operation_id="searchTokens", deprecated=True, responses={200: TOKEN_PAGE_ANSWER, 503: None})
+    @extend_schema(operation_id="searchTokens", deprecated=True, responses={200: TokenPageBody, 503: None})
     @from_replica
     def get(self, request: Request) -> HttpResponse:
         """Search tokens. Deprecated in favour of `GET /api/tokens`."""
@@ -183,7 +180,7 @@ class DeployedByFidView(TokenPageView):
 
     query_serializer = DeployedByFidQuery
 
-    @extend_schema(operation_id="fetchDeployedByFid", responses={200: TOKEN_PAGE_ANSWER})
+    @extend_schema(operation_id="fetchDeployedByFid", responses={200: TokenPageBody})
     @from_replica
     def get(self, request: Request) -> HttpResponse:
         """List the tokens requested by a FID."""
@@ -195,7 +192,7 @@ class DeployedByAddressView(TokenPageView):
 
     query_serializer = DeployedByAddressQuery
 
-    @extend_schema(operation_id="fetchDeployedByAddress", responses={200: TOKEN_PAGE_ANSWER})
+    @extend_schema(operation_id="fetchDeployedByAddress", responses={200: TokenPageBody})
     @from_replica
     def get(self, request: Request) -> HttpResponse:
         """List the tokens sent or requested by a wallet."""
@@ -216,7 +213,7 @@ class PartnerTokensByFidView(PartnerAccess, TokenPageView):
             "pagination": {"cursor": page.cursor, "total": total.number, "totalPages": pages},
         }
 
-    @extend_schema(operation_id="getTokensByFid", responses={200: TOKENS_BY_FID_ANSWER})
+    @extend_schema(operation_id="getTokensByFid", responses={200: TokensByFid})
     def get(self, request: Request) -> HttpResponse:
         """List the tokens requested by a FID, ten per page."""
         return self.respond(*self.fetch_page())
@@ -228,7 +225,7 @@ class TokensByAdminView(PartnerAccess, TokenPageView):
     query_serializer = AdminListQuery
     cache_control = PRIVATE_NO_STORE
 
-    @extend_schema(operation_id="fetchTokensByAdmin", responses={200: TOKEN_PAGE_ANSWER})
+    @extend_schema(operation_id="fetchTokensByAdmin", responses={200: TokenPageBody})
     def get(self, request: Request) -> HttpResponse:
         """List the tokens that a token admin administers, up to 200 per page."""
         return self.respond(*self.fetch_page())
@@ -268,7 +265,7 @@ class TokenByPoolView(QueryView):
     query_serializer = PoolQuery
     cache_control = public_cache_control(2)
 
-    @extend_schema(operation_id="fetchByPoolAddress", responses={200: TOKEN_ANSWER})
+    @extend_schema(operation_id="fetchByPoolAddress", responses={200: TokenOrNothing})
     @from_replica
     def get(self, request: Request) -> Response:
         """Look up a token by its pool. Returns an empty object if there is none."""
@@ -285,7 +282,7 @@ class TokensByPoolsView(LimitedView):
     reads_by_post = True
     max_body_bytes = MAX_POOLS_BYTES
 
-    @extend_schema(operation_id="fetchByPoolAddresses", request=PoolsBody, responses={200: TOKENS_BY_POOL_ANSWER})
+    @extend_schema(operation_id="fetchByPoolAddresses", request=PoolsBody, responses={200: TokensByPool})
     def post(self, request: Request) -> Response:
         """Look up tokens by their pools. Keys are lower-case pool addresses, base58 on Solana; misses are absent."""
         body = PoolsBody(data=request.data)
@@ -301,7 +298,7 @@ class TokenRecordView(QueryView):
     query_serializer = RelatedDataQuery
     cache_control = public_cache_control(2)
 
-    @extend_schema(operation_id="getToken", parameters=TOKEN_IN_PATH, responses={200: TOKEN_RECORD_ANSWER, 404: None})
+    @extend_schema(operation_id="getToken", parameters=TOKEN_IN_PATH, responses={200: TokenRecordAnswer, 404: None})
     @from_replica
     def get(self, request: Request, chainId: str, address: str) -> Response:
         """Look up a token by its chain and address."""
@@ -319,7 +316,7 @@ class TokenByAddressView(PartnerAccess, QueryView):
     query_serializer = TokenQuery
     cache_control = private_cache_control(120)
 
-    @extend_schema(operation_id="getTokenByAddress", responses={200: TOKEN_DETAIL_ANSWER, 404: None})
+    @extend_schema(operation_id="getTokenByAddress", responses={200: TokenDetailAnswer, 404: None})
     def get(self, request: Request) -> Response:
         """Look up a token by its address. If several chains have it, the first one in the registry wins."""
         tokens = Token.objects.at_address(self.query["address"], chain_id=self.query.get("chainId"))

@@ -12,6 +12,15 @@ from tokens.chains.addresses import address_key
 from tokens.chains.registry.chains import ChainInfo, Preset
 from tokens.chains.types import DevBuy, Launch, Lockup, TransactionFacts, Vault, starting_market_cap
 from tokens.indexing.fact_json import launch_facts
+from tokens.indexing.launch_json import (
+    DeployConfig,
+    Extensions,
+    LaunchDevBuy,
+    LaunchFees,
+    LaunchLockup,
+    LaunchPosition,
+    PoolConfig,
+)
 from tokens.indexing.launch_warnings import find_warnings
 from tokens.indexing.metadata import (
     copy_key,
@@ -27,7 +36,7 @@ Json = dict[str, Any]
 # Any contract may be the paired token, and return any symbol.
 _MAX_SYMBOL = 100
 # For declared launchpads: their launches may have purchases and locked parts, but the events of these are not read.
-_UNKNOWN_CONFIG: Json = {"devBuyAmount": None, "lockupPercentage": None, "vestingUnlockDate": None}
+_UNKNOWN_CONFIG: DeployConfig = {"devBuyAmount": None, "lockupPercentage": None, "vestingUnlockDate": None}
 
 
 def token_columns(launch: Launch, *, chain: ChainInfo, presets: Iterable[Preset]) -> Json:
@@ -101,7 +110,7 @@ def _timestamp(seconds: int) -> str | None:
         return None
 
 
-def _deploy_config(launch: Launch) -> Json:
+def _deploy_config(launch: Launch) -> DeployConfig:
     vault = launch.vault
     return {
         "devBuyAmount": _wei(launch.dev_buy.amount_eth if launch.dev_buy else 0),
@@ -117,43 +126,46 @@ def _percent_of_supply(vault: Vault | None, supply: int | None) -> float | None:
     return int(percent) if percent is not None and percent.is_integer() else percent
 
 
-def _pool_config(launch: Launch) -> Json:
+def _pool_config(launch: Launch) -> PoolConfig:
     pool = launch.pool
     return {
-        "pairedToken": pool and pool.paired_token,
-        "tickIfToken0IsNewToken": pool and pool.tick,
-        "tickSpacing": pool and pool.tick_spacing,
-        "hook": pool and pool.hook,
+        "pairedToken": pool.paired_token if pool else None,
+        "tickIfToken0IsNewToken": pool.tick if pool else None,
+        "tickSpacing": pool.tick_spacing if pool else None,
+        "hook": pool.hook if pool else None,
     }
 
 
-def _extensions(launch: Launch) -> Json:
+def _extensions(launch: Launch) -> Extensions:
+    vault, airdrop, tax = launch.vault, launch.airdrop, launch.sniper_tax
+    positions: list[LaunchPosition] = [
+        {"tickLower": position.tick_lower, "tickUpper": position.tick_upper, "positionBps": position.bps}
+        for position in launch.positions
+    ]
     return {
         "fees": _fees(launch),
-        "vault": launch.vault and {"amount": _wei(launch.vault.amount), "lockup": _lockup(launch.vault.lockup)},
-        "airdrop": launch.airdrop
-        and {
-            "amount": _wei(launch.airdrop.amount),
-            "merkleRoot": launch.airdrop.merkle_root,
-            "admin": launch.airdrop.admin,
-            "lockup": _lockup(launch.airdrop.lockup),
-        },
+        "vault": {"amount": str(vault.amount), "lockup": _lockup(vault.lockup)} if vault else None,
+        "airdrop": {
+            "amount": str(airdrop.amount),
+            "merkleRoot": airdrop.merkle_root,
+            "admin": airdrop.admin,
+            "lockup": _lockup(airdrop.lockup),
+        }
+        if airdrop
+        else None,
         "devBuy": _dev_buy(launch.dev_buy),
-        "sniperTax": launch.sniper_tax
-        and {
-            "startingFee": launch.sniper_tax.starting_fee,
-            "endingFee": launch.sniper_tax.ending_fee,
-            "secondsToDecay": _seconds(launch.sniper_tax.seconds_to_decay),
-        },
-        "positions": [
-            {"tickLower": position.tick_lower, "tickUpper": position.tick_upper, "positionBps": position.bps}
-            for position in launch.positions
-        ]
-        or None,
+        "sniperTax": {
+            "startingFee": tax.starting_fee,
+            "endingFee": tax.ending_fee,
+            "secondsToDecay": _seconds(tax.seconds_to_decay),
+        }
+        if tax
+        else None,
+        "positions": positions or None,
     }
 
 
-def _fees(launch: Launch) -> Json | None:
+def _fees(launch: Launch) -> LaunchFees | None:
     fees = launch.fees
     if fees is None:
         return None
@@ -171,17 +183,17 @@ def _fees(launch: Launch) -> Json | None:
     }
 
 
-def _dev_buy(dev_buy: DevBuy | None) -> Json | None:
+def _dev_buy(dev_buy: DevBuy | None) -> LaunchDevBuy | None:
     if dev_buy is None:
         return None
     return {
-        "amount": _wei(dev_buy.amount),
+        "amount": str(dev_buy.amount),
         "amountEth": _wei(dev_buy.amount_eth),
         "recipient": dev_buy.recipient,
     }
 
 
-def _lockup(lockup: Lockup) -> Json:
+def _lockup(lockup: Lockup) -> LaunchLockup:
     return {
         "startedAt": _timestamp(lockup.started_at),
         "lockDuration": _seconds(lockup.lock_duration),

@@ -12,6 +12,7 @@ import orjson
 
 from config.parsing.json_rules import LARGEST_JSON_NUMBER
 from config.parsing.unicode import normalize_text
+from tokens.indexing.launch_json import SocialLink, SocialMediaLink, TokenMetadata
 
 # Longer texts are cut, so that no row grows without limit.
 MAX_TEXT = 10_000
@@ -55,19 +56,15 @@ def _refuse_constant(name: str) -> None:
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
-def parse_metadata(text: str | None) -> Json:
-    """Return the record's `metadata` from the launcher's text.
-
-    It is {"auditUrls": [str], "description": str | None, "socialMediaUrls": [{platform, url}]}. A text that is no JSON
-    object becomes the description.
-    """
+def parse_metadata(text: str | None) -> TokenMetadata:
+    """Return the record's `metadata` from the launcher's text. A text that is no JSON object is the description."""
     raw = _parse_object(text)
     if raw is None:
         return {"auditUrls": [], "description": to_storable_json(_text(text)), "socialMediaUrls": []}
     return clean_metadata(raw)
 
 
-def clean_metadata(raw: Any) -> Json:
+def clean_metadata(raw: Any) -> TokenMetadata:
     """Return the record's `metadata` from storable JSON. Values of unexpected types are left out."""
     raw = raw if isinstance(raw, dict) else {}
     return {
@@ -96,13 +93,13 @@ def farcaster_fid(context: Mapping[str, Any]) -> int | None:
     return fid if 0 < fid <= _MAX_FID else None
 
 
-def social_links(metadata: Any) -> list[dict[str, str]]:
+def social_links(metadata: Any) -> list[SocialLink]:
     """Return the record's `socialLinks` from stored metadata: its web links."""
     links = clean_metadata(metadata)["socialMediaUrls"]
     return [{"name": link["platform"], "link": link["url"]} for link in _web_pages(links)]
 
 
-def find_link(links: Iterable[Mapping[str, str]], *platforms: str) -> str | None:
+def find_link(links: Iterable[SocialLink], *platforms: str) -> str | None:
     """Return the first URL in a record's `socialLinks` for one of the platforms (lower case)."""
     for link in links:
         if _platform(link["name"], link["link"]) in platforms:
@@ -127,15 +124,17 @@ def web_link(text: str | None) -> str | None:
     return url if url.isprintable() and _LINK.fullmatch(url) else None
 
 
-def with_web_links(metadata: Any) -> Json:
+def with_web_links(metadata: Any) -> TokenMetadata:
     """Return stored metadata as `parse_metadata` does, with web links only: the same object if nothing changes."""
     cleaned = clean_metadata(metadata)
     audits = [link for link in map(web_link, cleaned["auditUrls"]) if link]
-    with_links = cleaned | {"auditUrls": audits, "socialMediaUrls": _web_pages(cleaned["socialMediaUrls"])}
-    return metadata if with_links == metadata else with_links
+    links = _web_pages(cleaned["socialMediaUrls"])
+    with_links: TokenMetadata = {**cleaned, "auditUrls": audits, "socialMediaUrls": links}
+    stored: TokenMetadata = metadata
+    return stored if with_links == stored else with_links
 
 
-def _web_pages(links: Iterable[Json]) -> list[Json]:
+def _web_pages(links: Iterable[SocialMediaLink]) -> list[SocialMediaLink]:
     return [{**link, "url": url} for link in links if (url := web_link(link["url"]))]
 
 
@@ -228,7 +227,7 @@ def _platform(name: str, url: str) -> str:
     return _PLATFORMS.get(host.removeprefix("www."), named)
 
 
-def _link(value: Any) -> dict[str, str] | None:
+def _link(value: Any) -> SocialMediaLink | None:
     """Return a social link. Launchers write objects or bare URLs."""
     if isinstance(value, str) and value:
         return {"platform": _WEBSITE, "url": value[:MAX_TEXT]}

@@ -9,7 +9,8 @@ from config.cursors import Cursor, LegacyCursor
 from config.parsing.timestamps import format_timestamp
 from tokens.catalogue import listing
 from tokens.catalogue.listing import ListSort, PageRequest, TokenPage
-from tokens.catalogue.records import Extras, Record
+from tokens.catalogue.records import Extras
+from tokens.catalogue.responses import TokenRecord
 from tokens.catalogue.selections import Selection
 from tokens.ledger.creator_facts import read_totals, read_user, select_launches
 from tokens.ledger.creators import Creator
@@ -108,7 +109,7 @@ def _ids(page: TokenPage) -> Iterable[int]:
     return (record["id"] for record in page.records)
 
 
-def _known(records: Iterable[Record], tokens: Mapping[int, Token]) -> Iterable[Record]:
+def _known(records: Iterable[TokenRecord], tokens: Mapping[int, Token]) -> Iterable[TokenRecord]:
     # A token may be hidden between two queries, but no row is deleted.
     return (record for record in records if record["id"] in tokens)
 

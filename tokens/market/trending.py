@@ -11,7 +11,8 @@ from redis.exceptions import RedisError
 
 from config.redis.rate_limits import CountersUnavailableError, hit
 from config.redis.single_flight import CacheTimes, fetch_shared
-from tokens.catalogue.records import Record, read_records
+from tokens.catalogue.records import read_records
+from tokens.catalogue.responses import TokenRecord
 from tokens.chains.addresses import address_key, parse_address, parse_pool_address
 from tokens.chains.registry.chains import ChainInfo
 from tokens.installation.market_sources import has_own_trades
@@ -43,7 +44,7 @@ class TrendingPage:
     """A page with trending pools. `records` has a record per pool, by `address_key`; `is_stale`: cached and expired."""
 
     pools: Sequence[str]
-    records: dict[str, Record]
+    records: dict[str, TokenRecord]
     is_stale: bool
 
 
@@ -62,7 +63,7 @@ def fetch_trending_page(chain: ChainInfo, *, sort: str, page: int, limit: int | 
         times=_CACHE_TIMES,
     )
     records = _fetch_records(chain.chain_id, shared.value)
-    pools: dict[str, Record] = {}
+    pools: dict[str, TokenRecord] = {}
     for described in shared.value:
         record = records.get(described["address"]) or records.get(described["base_token"])
         if record and record["tags"]["blocked"]:
@@ -105,11 +106,11 @@ def _without_tokens(described: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in described.items() if name not in ("base_token", "quote_token")}
 
 
-def _fetch_records(chain_id: int, described: Iterable[dict[str, Any]]) -> dict[str, Record]:
+def _fetch_records(chain_id: int, described: Iterable[dict[str, Any]]) -> dict[str, TokenRecord]:
     """Return records by `address_key`, for pools and tokens, from one query."""
     pools = [parse_pool_address(pool["address"]) for pool in described]
     bases = [parse_address(pool["base_token"], allow_mint=True) for pool in described if pool["base_token"]]
     tokens = Token.objects.on_chain().filter(chain_id=chain_id)
     records = read_records(tokens.filter(Q(pool_address__in=pools) | Q(contract_address__in=bases)).order_by("-id"))
-    by_token: dict[str, Record] = {address_key(record["contract_address"]): record for record in records}
+    by_token: dict[str, TokenRecord] = {address_key(record["contract_address"]): record for record in records}
     return by_token | {address_key(record["pool_address"]): record for record in records if record["pool_address"]}

@@ -13,7 +13,7 @@ from typing import Any
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
 from config.site.formats import plain
-from tokens.catalogue.records import Record
+from tokens.catalogue.responses import TokenRecord
 from tokens.chains.addresses import parse_address
 from tokens.feeds.served_blocks import NotServedError, feed_chains, find_feed_chain
 from tokens.market.trading.candle_pages import INTERVALS, CandleInterval, CandleRange, fetch_candles, find_newest_in_usd
@@ -130,7 +130,7 @@ def describe_symbol(symbol: ChartSymbol) -> dict[str, Any]:
     }
 
 
-def describe_matches(records: Iterable[Record], *, limit: int) -> list[dict[str, Any]]:
+def describe_matches(records: Iterable[TokenRecord], *, limit: int) -> list[dict[str, Any]]:
     """Return the response body for /search, in USD, without tokens on chains that feeds don't cover."""
     names = {chain.chain_id: chain.name for chain in feed_chains()}
     covered = [record for record in records if record["chain_id"] in names]

@@ -1,0 +1,151 @@
+"""Responses of the token endpoints."""
+
+from typing import Annotated, Any, NotRequired, TypedDict
+
+from config.parsing.json_rules import Component
+from config.parsing.response_types import Keywords, Timestamp, properties_schema
+from tokens.catalogue.record_fields import RECORD_FIELDS
+from tokens.catalogue.token_trust import Trust
+from tokens.chains.addresses import ADDRESS_OR_MINT_SHAPE
+from tokens.indexing.launch_json import SocialLink
+
+Cursor = Annotated[str | None, "Null on the last page."]
+ListTotal = Annotated[int, "Rows that match all filters."]
+
+
+class Tags(TypedDict):
+    """Tags of a token, set by operators and by the registry."""
+
+    champagne: bool
+    verified: Annotated[bool, "Set by an operator, or on-chain by the original admin."]
+    knownInterfaceDeployer: bool
+    blocked: bool
+
+
+class RelatedUser(TypedDict):
+    """The user who requested the launch, from the social protocol."""
+
+    fid: int
+    username: str | None
+    displayName: str | None
+    display_name: Annotated[str | None, "Same as displayName."]
+    pfpUrl: str | None
+    pfp_url: Annotated[str | None, "Same as pfpUrl."]
+    bio: str | None
+    verifiedAddresses: list[str]
+
+
+class RelatedMarket(TypedDict):
+    """Last market snapshot; amounts in USD, changes in percentage points."""
+
+    marketCap: Annotated[float | None, "Null while no source has a price, or the pool holds too little for it."]
+    priceUsd: float | None
+    price: Annotated[float | None, "Same as priceUsd."]
+    volume24h: Annotated[float | None, "Of the pool's amounts, without protocol fees."]
+    liquidityUsd: float | None
+    txCount24h: int | None
+    priceChangePercent1h: float | None
+    priceChangePercent6h: float | None
+    priceChangePercent24h: float | None
+    marketDataUpdatedAt: Timestamp
+
+
+class Related(TypedDict):
+    """Related data that was requested."""
+
+    user: NotRequired[RelatedUser | None]
+    market: NotRequired[RelatedMarket | None]
+
+
+class CombinedFields(TypedDict):
+    """Token record of all endpoints; every key is always present, null if unknown or not of the token's launchpad."""
+
+    launchpad: Annotated[str, "Name of the token's launchpad, as the filter `launchpad` has it."]
+    launchpadTitle: Annotated[str, "The launchpad's title for display."]
+    socialLinks: Annotated[list[SocialLink], "Social media URLs of the metadata."]
+    tags: Tags
+    warnings: Annotated[
+        list[str],
+        "Warnings about the launch, about a possible copy of another token (POSSIBLE_COPY), and about a price that the"
+        " pool could not pay for a part of the supply (UNSUPPORTED_PRICE).",
+    ]
+    trust: Trust
+    priceUsd: Annotated[float | None, "Null unless market data was requested."]
+    related: Related
+
+
+class Deployer(TypedDict):
+    """The deployer of a token; unknown parts are null."""
+
+    fid: int | None
+    username: str | None
+    displayName: str | None
+    pfpUrl: str | None
+    address: str | None
+    tokensDeployed: int
+
+
+class DetailFields(TypedDict):
+    """The token record with its deployer and links."""
+
+    farcasterVerifiedEthAddress: Annotated[str | None, "The deployer's first verified EVM address."]
+    deployer: Deployer
+    twitterUrl: str | None
+    websiteUrl: str | None
+    farcasterUrl: str | None
+    telegramUrl: str | None
+
+
+class BlockedAnswer(TypedDict):
+    """Whether operators have removed a token from the public lists."""
+
+    address: Annotated[str, Keywords(**ADDRESS_OR_MINT_SHAPE)]
+    blocked: Annotated[bool, "Also false for unknown tokens."]
+
+
+TOKEN_RECORD = Component(
+    "TokenRecord",
+    properties_schema(CombinedFields, properties={field.name: field.schema for field in RECORD_FIELDS}),
+)
+TOKEN_DETAIL = Component("TokenDetail", properties_schema(DetailFields, properties=TOKEN_RECORD.schema["properties"]))
+TokenRecord = Annotated[dict[str, Any], TOKEN_RECORD]
+TokenDetail = Annotated[dict[str, Any], TOKEN_DETAIL]
+
+
+class TokenOrNothing(TypedDict):
+    data: NotRequired[TokenRecord]
+
+
+class TokenRecordAnswer(TypedDict):
+    data: TokenRecord
+
+
+class TokenDetailAnswer(TypedDict):
+    data: TokenDetail
+
+
+class TokensByPool(TypedDict):
+    data: dict[str, TokenRecord]
+
+
+class TokenPage(TypedDict):
+    data: list[TokenRecord]
+    total: ListTotal
+    cursor: Cursor
+
+
+class TokenList(TokenPage):
+    tokensDeployed: Annotated[int, "Rows that match the filters fid, fids, msgSender and chainId only."]
+
+
+class Pagination(TypedDict):
+    """Cursor and size of a list."""
+
+    cursor: Cursor
+    total: Annotated[int, "Rows in the whole list."]
+    totalPages: Annotated[int, "Pages in the whole list, of ten rows each."]
+
+
+class TokensByFid(TypedDict):
+    data: list[TokenRecord]
+    pagination: Pagination
