@@ -6,7 +6,7 @@ Read from the sources, so that no reviewer has to remember them. README has a ma
 import ast
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -463,8 +463,9 @@ def repeated_names(modules: Mapping[str, Module]) -> set[str]:
 
 
 def repeated_classes(modules: Mapping[str, Module]) -> set[str]:
-    """Return the names of classes that are defined more than once."""
-    names = Counter(name for module in modules.values() for name in module.classes)
+    """Return the names of classes that are defined more than once, besides responses, which have names of their own."""
+    sources = (module for module in modules.values() if module.parts[-1] != "responses")
+    names = Counter(name for module in sources for name in module.classes)
     return {name for name, count in names.items() if count > 1} - CONVENTIONAL_CLASSES
 
 
@@ -556,6 +557,51 @@ def heavy_grammar(modules: Mapping[str, Module]) -> set[str]:
     }
 
 
+def describing_serializers(modules: Mapping[str, Module]) -> set[str]:
+    """Return serializers that only the API's description uses: the type that code returns describes a response."""
+    classes: dict[str, ast.ClassDef] = {}
+    uses = set[str]()
+    for module in modules.values():
+        for node in ast.parse(module.text).body:
+            if isinstance(node, ast.ClassDef):
+                classes[node.name] = node
+            elif not isinstance(node, ast.Import | ast.ImportFrom):
+                uses.update(_names_without_decorators(node))
+    serializers = _grown({"Serializer"}, lambda names: {n for n, c in classes.items() if names & _base_names(c)})
+    for name in set(classes) - serializers:
+        uses.update(_names_without_decorators(classes[name]))
+    serializers &= set(classes)
+    used = _grown(uses, lambda names: {n for s in names & serializers for n in _names_without_decorators(classes[s])})
+    inline = {
+        f"{module.name} has an inline serializer" for module in modules.values() if "inline_serializer(" in module.text
+    }
+    return (serializers - used) | inline
+
+
+def _grown(names: set[str], grow: Callable[[set[str]], set[str]]) -> set[str]:
+    """Return the names with those that `grow` adds, until it adds no more."""
+    while further := grow(names) - names:
+        names = names | further
+    return names
+
+
+def _base_names(node: ast.ClassDef) -> set[str]:
+    return {ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in node.bases}
+
+
+def _names_without_decorators(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a definition uses, without those in decorators and annotations."""
+    if isinstance(node, ast.Name):
+        yield node.id
+    if isinstance(node, ast.Attribute):
+        yield node.attr
+    skipped = {"decorator_list", "annotation", "returns"}
+    for name, value in ast.iter_fields(node):
+        for child in value if isinstance(value, list) else [value]:
+            if name not in skipped and isinstance(child, ast.AST):
+                yield from _names_without_decorators(child)
+
+
 def circles(modules: Mapping[str, Module]) -> set[str]:
     """Return modules that import themselves, directly or through others."""
     direct = {
@@ -644,6 +690,9 @@ BAD = [
     (heavy_grammar, {"tokens.fees.a": "# The state of the tokens of a launch."}, "tokens.fees has too many: of"),
     (heavy_grammar, {"a": "# A price and that of the pool."}, "a has too many: relatives"),
     (heavy_grammar, {"a": "found = 1"}, "a has too many: vague names"),
+    (describing_serializers, {"a": "class A(Serializer): pass\n@shown(A)\ndef b(): pass"}, "A"),
+    (describing_serializers, {"a": "class A(Serializer): pass\nclass B(Serializer): a = A()"}, "A"),
+    (describing_serializers, {"a": "A = inline_serializer('A', {})"}, "a has an inline serializer"),
     (circles, {"a": "import b", "b": "from c import x", "c": "if x:\n    import a"}, "a"),
 ]
 
@@ -679,7 +728,7 @@ def test_a_folder_with_too_many_modules_is_found():
 RULES = [
     uphill, uphill_rooms, worldly_libraries, standins_that_know_us, http_in_domain, through_doors, hidden_imports,
     signals, vague_names, repeated_names, repeated_classes, bare_verbs, parsed_state, too_long, too_short, replaced,
-    heavy_grammar, circles,
+    heavy_grammar, describing_serializers, circles,
 ]  # fmt: skip
 
 

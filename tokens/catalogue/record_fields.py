@@ -13,7 +13,8 @@ import orjson
 from config.parsing.json_rules import Component, Schema
 from config.parsing.response_types import Timestamp, Wei, type_schema
 from config.parsing.timestamps import format_timestamp
-from tokens.indexing.launch_json import DeployConfig, Extensions, PoolConfig, SocialContext, TokenMetadata
+from tokens.indexing.launch_rows import DeployConfig, Extensions, PoolConfig
+from tokens.indexing.metadata import SocialContext, TokenMetadata
 from tokens.installation.installed_registry import generation_label
 
 

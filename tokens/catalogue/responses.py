@@ -7,7 +7,7 @@ from config.parsing.response_types import Keywords, Timestamp, properties_schema
 from tokens.catalogue.record_fields import RECORD_FIELDS
 from tokens.catalogue.token_trust import Trust
 from tokens.chains.addresses import ADDRESS_OR_MINT_SHAPE
-from tokens.indexing.launch_json import SocialLink
+from tokens.indexing.metadata import SocialLink
 
 Cursor = Annotated[str | None, "Null on the last page."]
 ListTotal = Annotated[int, "Rows that match all filters."]

@@ -3,24 +3,16 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any, Literal, TypedDict
 
 from config.parsing.json_rules import LARGEST_JSON_NUMBER
+from config.parsing.response_types import Timestamp
 from config.parsing.timestamps import format_timestamp
 from config.postgresql.bulk_load import format_copy_row
 from tokens.chains.addresses import address_key
 from tokens.chains.registry.chains import ChainInfo, Preset
 from tokens.chains.types import DevBuy, Launch, Lockup, TransactionFacts, Vault, starting_market_cap
 from tokens.indexing.fact_json import launch_facts
-from tokens.indexing.launch_json import (
-    DeployConfig,
-    Extensions,
-    LaunchDevBuy,
-    LaunchFees,
-    LaunchLockup,
-    LaunchPosition,
-    PoolConfig,
-)
 from tokens.indexing.launch_warnings import find_warnings
 from tokens.indexing.metadata import (
     copy_key,
@@ -32,6 +24,106 @@ from tokens.indexing.metadata import (
 from tokens.installation.installed_registry import registry
 
 Json = dict[str, Any]
+_Duration = Annotated[int, "Seconds, at most 2^53 - 1."]
+_WholeText = Annotated[str, "Wei, in decimal digits."]
+
+
+class DeployConfig(TypedDict):
+    """Purchase and vault of the launch."""
+
+    devBuyAmount: Annotated[str | None, "Wei of the native coin; 0 without a purchase."]
+    lockupPercentage: Annotated[float | None, "Percent of the supply in the vault."]
+    vestingUnlockDate: Annotated[Timestamp | None, "When the vault's lock ends."]
+
+
+class PoolConfig(TypedDict):
+    """Pool of the launch."""
+
+    pairedToken: str | None
+    tickIfToken0IsNewToken: Annotated[int | None, "Starting tick if the launched token were token0."]
+    tickSpacing: int | None
+    hook: str | None
+
+
+class LaunchFeeRecipient(TypedDict):
+    """Recipient of a share of the pool's fees."""
+
+    admin: str
+    recipient: str
+    bps: int
+    token: Literal["Both", "Paired", "Clanker"]
+
+
+class LaunchFees(TypedDict):
+    """Fees of the pool, with their recipients."""
+
+    type: Literal["static", "dynamic"]
+    clankerFee: Annotated[float | None, "Bps."]
+    pairedFee: Annotated[float | None, "Bps."]
+    baseFee: Annotated[float | None, "Bps."]
+    maxFee: Annotated[float | None, "Bps."]
+    hook_address: str | None
+    recipients: list[LaunchFeeRecipient]
+
+
+class LaunchLockup(TypedDict):
+    """Times of a lock."""
+
+    startedAt: Timestamp | None
+    lockDuration: _Duration
+    vestDuration: Annotated[int, "Seconds after the lock, at most 2^53 - 1."]
+
+
+class LaunchVault(TypedDict):
+    """Locked part of the supply."""
+
+    amount: _WholeText
+    lockup: LaunchLockup
+
+
+class LaunchAirdrop(TypedDict):
+    """Part of the supply for the entries of a Merkle tree."""
+
+    amount: _WholeText
+    merkleRoot: str
+    admin: str | None
+    lockup: LaunchLockup
+
+
+class LaunchDevBuy(TypedDict):
+    """Purchase in the launch's transaction."""
+
+    amount: _WholeText
+    amountEth: Annotated[str | None, "Wei."]
+    recipient: str | None
+
+
+class LaunchSniperTax(TypedDict):
+    """Fee of the first trades, which falls with time."""
+
+    startingFee: Annotated[int, "Parts per million."]
+    endingFee: Annotated[int, "Parts per million."]
+    secondsToDecay: int
+
+
+class LaunchPosition(TypedDict):
+    """Range of ticks with a part of the supply."""
+
+    tickLower: int
+    tickUpper: int
+    positionBps: int
+
+
+class Extensions(TypedDict):
+    """Parts of the launch beside its pool."""
+
+    fees: LaunchFees | None
+    vault: LaunchVault | None
+    airdrop: LaunchAirdrop | None
+    devBuy: LaunchDevBuy | None
+    sniperTax: LaunchSniperTax | None
+    positions: list[LaunchPosition] | None
+
 
 # Any contract may be the paired token, and return any symbol.
 _MAX_SYMBOL = 100

@@ -5,14 +5,14 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Annotated, Any, TypedDict
 from urllib.parse import urlsplit
 
 import orjson
 
-from config.parsing.json_rules import LARGEST_JSON_NUMBER
+from config.parsing.json_rules import LARGEST_JSON_NUMBER, Component
+from config.parsing.response_types import properties_schema
 from config.parsing.unicode import normalize_text
-from tokens.indexing.launch_json import SocialLink, SocialMediaLink, TokenMetadata
 
 # Longer texts are cut, so that no row grows without limit.
 MAX_TEXT = 10_000
@@ -47,6 +47,42 @@ _LINK = re.compile(
 )
 
 Json = dict[str, Any]
+
+
+class SocialMediaLink(TypedDict):
+    """Page about the token."""
+
+    platform: str
+    url: str
+
+
+class TokenMetadata(TypedDict):
+    """Texts and links from the launcher."""
+
+    auditUrls: list[Annotated[str, "An http, https or ipfs URL."]]
+    description: str | None
+    socialMediaUrls: list[SocialMediaLink]
+
+
+class SocialLink(TypedDict):
+    """One of the token's links."""
+
+    name: str
+    link: str
+
+
+class ContextFields(TypedDict):
+    """As written by the launcher, not verified; further keys are passed through."""
+
+    interface: str | None
+    platform: str | None
+    messageId: str | None
+    id: str | None
+
+
+SocialContext = Annotated[
+    dict[str, Any], Component("SocialContext", properties_schema(ContextFields) | {"additionalProperties": True})
+]
 
 
 def _refuse_constant(name: str) -> None:
