@@ -9,6 +9,7 @@ from config.postgresql.replica import read_connection
 from config.redis.single_flight import CacheTimes, fetch_shared
 from tokens.chains.pool_types import chain_position
 from tokens.chains.registry.chains import ChainInfo
+from tokens.feeds import responses
 from tokens.feeds.event_answers import decimal_text
 from tokens.feeds.served_blocks import NotServedError, ServedBlocks, find_block_from
 from tokens.trades.trade_rows import STORED_VALUE
@@ -49,7 +50,7 @@ class DayNotServedError(Exception):
     """Raised for a day that is not complete or not stored any more, with the rule."""
 
 
-def read_day(chain: ChainInfo, day: date, served: ServedBlocks) -> dict[str, Any]:
+def read_day(chain: ChainInfo, day: date, served: ServedBlocks) -> responses.Day:
     """Return the response body for a day, computed once a day for all callers.
 
     Raises DayNotServedError unless all the day's blocks are served and verified, NotServedError for a day without
@@ -67,7 +68,7 @@ def read_day(chain: ChainInfo, day: date, served: ServedBlocks) -> dict[str, Any
     if last > served.verified:
         raise DayNotServedError(f"must end at block {served.verified} or earlier, the last that is final and verified")
     name = f"feeds:day:{CACHE_VERSION}:{chain.chain_id}:{day}"
-    described: dict[str, Any] = fetch_shared(
+    described: responses.Day = fetch_shared(
         name, lambda: describe_day(chain, start, end, first, last), times=_CACHE_TIMES
     ).value
     return described
@@ -88,7 +89,7 @@ def sum_up_blocks(chain_id: int, start: datetime, end: datetime, first: int, las
     return rows
 
 
-def describe_day(chain: ChainInfo, start: datetime, end: datetime, first: int, last: int) -> dict[str, Any]:
+def describe_day(chain: ChainInfo, start: datetime, end: datetime, first: int, last: int) -> responses.Day:
     """Return the response body for the day between these times and blocks, without checks. One query."""
     rows = sum_up_blocks(chain.chain_id, start, end, first, last)
     quotes = [_describe_quote(row) for row in rows]
@@ -108,7 +109,7 @@ def describe_day(chain: ChainInfo, start: datetime, end: datetime, first: int, l
     }
 
 
-def _describe_quote(row: tuple[Any, ...]) -> dict[str, Any]:
+def _describe_quote(row: tuple[Any, ...]) -> responses.QuoteDay:
     quote, symbol, decimals, trades, without_fee, without_usd, volume, fees, volume_usd, fees_usd = row
     return {
         "quote": quote,

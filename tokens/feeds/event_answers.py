@@ -4,8 +4,8 @@ Sources: DEX Screener Adapter Specs v1.1, and dextools-io/integration-sdk, http-
 """
 
 from collections.abc import Iterable
-from typing import Any
 
+from tokens.feeds import responses
 from tokens.feeds.feed_pairs import FeedAsset, FeedPair
 from tokens.feeds.pool_events import PoolEvent
 from tokens.feeds.token_holders import HolderPage
@@ -21,47 +21,56 @@ def decimal_text(amount: int, decimals: int) -> str:
     return f"{whole}.{fraction.rstrip('0') or '0'}"
 
 
-def describe_block(number: int, seconds: int) -> dict[str, Any]:
+def describe_block(number: int, seconds: int) -> responses.FeedBlock:
     """Return a block, which is equal in both formats."""
     return {"blockNumber": number, "blockTimestamp": seconds}
 
 
-def describe_events(events: Iterable[PoolEvent], *, with_price: bool) -> list[dict[str, Any]]:
-    """Return events in either format; only DEX Screener's has the price after a swap."""
-    return [_describe_event(event, with_price=with_price) for event in events]
+def describe_events(events: Iterable[PoolEvent]) -> list[responses.FeedEvent]:
+    """Return events in DEXTools' format."""
+    return [_describe_event(event, with_price=False) for event in events]
 
 
-def describe_asset(asset: FeedAsset) -> dict[str, Any]:
+def describe_priced_events(events: Iterable[PoolEvent]) -> list[responses.ScreenerEvent]:
+    """Return events in DEX Screener's format, which has the price after a swap."""
+    return [_describe_event(event, with_price=True) for event in events]
+
+
+def describe_asset(asset: FeedAsset) -> responses.FeedAsset:
     """Return an asset, equal in both formats. Launched tokens can't be minted: supply without a lock circulates."""
-    described: dict[str, Any] = {"id": asset.address, "name": asset.name, "symbol": asset.symbol}
+    described: responses.FeedAsset = {"id": asset.address, "name": asset.name, "symbol": asset.symbol}
     if asset.supply is not None:
-        supply = decimal_text(asset.supply, asset.decimals)
-        described |= {"totalSupply": supply} | ({} if asset.has_locked_supply else {"circulatingSupply": supply})
+        described["totalSupply"] = decimal_text(asset.supply, asset.decimals)
+        if not asset.has_locked_supply:
+            described["circulatingSupply"] = described["totalSupply"]
     return described
 
 
-def describe_holders(asset: FeedAsset, page: HolderPage) -> dict[str, Any]:
+def describe_holders(asset: FeedAsset, page: HolderPage) -> responses.ToolsHoldersAnswer:
     """Return a page of holders in DEXTools' format: quantities are whole tokens, and a fraction is dropped."""
     unit = 10**asset.decimals
-    holders = [{"address": address, "quantity": amount // unit} for address, amount in page.holders]
+    holders: list[responses.FeedHolder] = [
+        {"address": address, "quantity": amount // unit} for address, amount in page.holders
+    ]
     return {"asset": {"id": asset.address, "totalHoldersCount": page.total, "holders": holders}}
 
 
-def describe_screener_pair(pair: FeedPair, *, dex_key: str) -> dict[str, Any]:
+def describe_screener_pair(pair: FeedPair, *, dex_key: str) -> responses.ScreenerPair:
     """Return a pair in DEX Screener's format; without a fee if the pool's directions differ or its fee changes."""
-    fee = {} if pair.fee is None or pair.fee % _PPM_PER_BPS else {"feeBps": pair.fee // _PPM_PER_BPS}
-    creator = {"creator": pair.creator} if pair.creator else {}
+    details: responses.PairDetails = {"creator": pair.creator} if pair.creator else {}
+    if pair.fee is not None and pair.fee % _PPM_PER_BPS == 0:
+        details["feeBps"] = pair.fee // _PPM_PER_BPS
     launchpad = launchpad_of(pair.generation)
-    metadata = {"launchpad": launchpad.name, "launchpadTitle": launchpad.title}
-    return {**_describe_pair(pair), "dexKey": dex_key, **creator, **fee, "metadata": metadata}
+    metadata: responses.PairMetadata = {"launchpad": launchpad.name, "launchpadTitle": launchpad.title}
+    return {**_describe_pair(pair), "dexKey": dex_key, **details, "metadata": metadata}
 
 
-def describe_tools_pair(pair: FeedPair) -> dict[str, Any]:
+def describe_tools_pair(pair: FeedPair) -> responses.ToolsPair:
     """Return a pair in DEXTools' format, with the factory that launched its token."""
     return {**_describe_pair(pair), "factoryAddress": pair.factory}
 
 
-def _describe_pair(pair: FeedPair) -> dict[str, Any]:
+def _describe_pair(pair: FeedPair) -> responses.FeedPair:
     return {
         "id": pair.pool,
         "asset0Id": pair.token,
@@ -72,11 +81,11 @@ def _describe_pair(pair: FeedPair) -> dict[str, Any]:
     }
 
 
-def _describe_event(event: PoolEvent, *, with_price: bool) -> dict[str, Any]:
+def _describe_event(event: PoolEvent, *, with_price: bool) -> responses.ScreenerEvent:
     pair = event.pair
     token = decimal_text(event.amount_token, pair.decimals)
     quote = decimal_text(event.amount_quote, pair.quote_decimals)
-    described: dict[str, Any] = {
+    described: responses.ScreenerEvent = {
         "block": describe_block(event.block, event.timestamp),
         "eventType": event.kind,
         "txnId": event.tx_hash,
@@ -86,11 +95,11 @@ def _describe_event(event: PoolEvent, *, with_price: bool) -> dict[str, Any]:
         "pairId": pair.pool,
     }
     if event.kind != "swap":
-        described |= {"amount0": token, "amount1": quote}
+        described["amount0"], described["amount1"] = token, quote
     elif event.is_buy:
-        described |= {"asset0Out": token, "asset1In": quote}
+        described["asset0Out"], described["asset1In"] = token, quote
     else:
-        described |= {"asset0In": token, "asset1Out": quote}
+        described["asset0In"], described["asset1Out"] = token, quote
     if with_price and event.kind == "swap" and event.price is not None:
         described["priceNative"] = format(event.price, "f")
     if event.reserves is not None:

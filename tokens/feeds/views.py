@@ -19,7 +19,7 @@ from config.http.errors import PermanentError, RateLimitedError, RetryableError
 from config.web.client_ip import client_address
 from config.web.response_headers import public_cache_control
 from tokens.chains.registry.chains import ChainInfo
-from tokens.feeds import daily_sums, event_answers
+from tokens.feeds import daily_sums, event_answers, responses
 from tokens.feeds import serializers as formats
 from tokens.feeds.feed_pairs import FeedAsset, FeedPair, find_asset, find_pair
 from tokens.feeds.pool_events import (
@@ -120,10 +120,9 @@ class ChainFeedView(FeedView):
             rule = f"must be greater than {error.block}, which was indexed without transaction indexes"
             raise ValidationError({"fromBlock": [rule]}) from error
 
-    def latest_block(self, chain: ChainInfo) -> dict[str, Any]:
+    def latest_block(self, chain: ChainInfo) -> responses.FeedBlockAnswer:
         """Return the response body with the newest served block. Raises NotFound."""
-        number = self.served(chain).last
-        return {"block": event_answers.describe_block(number, read_block_time(chain, number))}
+        return _describe_block(chain, self.served(chain).last)
 
 
 class ScreenerView(ChainFeedView):
@@ -137,7 +136,7 @@ class ScreenerLatestBlockView(ScreenerView):
 
     cache_control = public_cache_control(1)
 
-    @described_feed("screenerLatestBlock", formats.BLOCK_ANSWER)
+    @described_feed("screenerLatestBlock", responses.FeedBlockAnswer)
     @from_replica
     def get(self, request: Request, chainId: str) -> HttpResponse:
         """Return the newest block whose events are served: it is final, and indexed completely."""
@@ -149,12 +148,12 @@ class ScreenerAssetView(ScreenerView):
 
     query_serializer = formats.AssetQuery
 
-    @described_feed("screenerAsset", formats.ASSET_ANSWER)
+    @described_feed("screenerAsset", responses.FeedAssetAnswer)
     @from_replica
     def get(self, request: Request, chainId: str) -> HttpResponse:
         """Return a launched token, or a quote token."""
         asset = self.asset(self.chain(chainId))
-        return json_response({"asset": event_answers.describe_asset(asset)}, headers={})
+        return json_response(responses.FeedAssetAnswer(asset=event_answers.describe_asset(asset)), headers={})
 
 
 class ScreenerPairView(ScreenerView):
@@ -162,13 +161,13 @@ class ScreenerPairView(ScreenerView):
 
     query_serializer = formats.PairQuery
 
-    @described_feed("screenerPair", formats.SCREENER_PAIR_ANSWER)
+    @described_feed("screenerPair", responses.ScreenerPairAnswer)
     @from_replica
     def get(self, request: Request, chainId: str) -> HttpResponse:
         """Return the pair in a pool. Asset 0 is the launched token, so that no pair ever changes."""
         pair = self.pair(self.chain(chainId))
         described = event_answers.describe_screener_pair(pair, dex_key=settings.FEED_DEX_KEY)
-        return json_response({"pair": described}, headers={})
+        return json_response(responses.ScreenerPairAnswer(pair=described), headers={})
 
 
 class ScreenerEventsView(ScreenerView):
@@ -176,12 +175,12 @@ class ScreenerEventsView(ScreenerView):
 
     query_serializer = formats.BlockRangeQuery
 
-    @described_feed("screenerEvents", formats.SCREENER_EVENTS_ANSWER)
+    @described_feed("screenerEvents", responses.ScreenerEventsAnswer)
     @from_replica
     def get(self, request: Request, chainId: str) -> HttpResponse:
         """List the swaps, joins and exits in a range of blocks, in the chain's sequence."""
-        events = event_answers.describe_events(self.events(self.chain(chainId)), with_price=True)
-        return json_response({"events": events}, headers={})
+        events = event_answers.describe_priced_events(self.events(self.chain(chainId)))
+        return json_response(responses.ScreenerEventsAnswer(events=events), headers={})
 
 
 class ToolsView(ChainFeedView):
@@ -206,7 +205,7 @@ class ToolsLatestBlockView(ToolsView):
 
     cache_control = public_cache_control(1)
 
-    @described_feed("toolsLatestBlock", formats.BLOCK_ANSWER)
+    @described_feed("toolsLatestBlock", responses.FeedBlockAnswer)
     @from_replica
     def get(self, request: Request, chainId: str) -> HttpResponse:
         """Return the newest block whose events are served: it is final, and indexed completely."""
@@ -218,7 +217,7 @@ class ToolsBlockView(ToolsView):
 
     query_serializer = formats.BlockQuery
 
-    @described_feed("toolsBlock", formats.BLOCK_ANSWER)
+    @described_feed("toolsBlock", responses.FeedBlockAnswer)
     @from_replica
     def get(self, request: Request, chainId: str) -> HttpResponse:
         """Return a served block by its number, or the youngest one at or before a time.
@@ -234,9 +233,7 @@ class ToolsBlockView(ToolsView):
                 raise NotFound(str(error)) from error
         if number > served.last:
             raise NotFound("Block not found")
-        return json_response(
-            {"block": event_answers.describe_block(number, read_block_time(chain, number))}, headers={}
-        )
+        return json_response(_describe_block(chain, number), headers={})
 
 
 class ToolsAssetView(ToolsView):
@@ -244,12 +241,12 @@ class ToolsAssetView(ToolsView):
 
     query_serializer = formats.AssetQuery
 
-    @described_feed("toolsAsset", formats.ASSET_ANSWER)
+    @described_feed("toolsAsset", responses.FeedAssetAnswer)
     @from_replica
     def get(self, request: Request, chainId: str) -> HttpResponse:
         """Return a launched token, or a quote token."""
         asset = self.asset(self.chain(chainId))
-        return json_response({"asset": event_answers.describe_asset(asset)}, headers={})
+        return json_response(responses.FeedAssetAnswer(asset=event_answers.describe_asset(asset)), headers={})
 
 
 class ToolsHoldersView(ToolsView):
@@ -261,7 +258,7 @@ class ToolsHoldersView(ToolsView):
     @extend_schema(
         operation_id="toolsHolders",
         parameters=_CHAIN_IN_PATH,
-        responses={200: formats.HOLDERS_ANSWER, 404: None, 503: None},
+        responses={200: responses.ToolsHoldersAnswer, 404: None, 503: None},
     )
     @from_replica
     def get(self, request: Request, chainId: str) -> HttpResponse:
@@ -291,7 +288,7 @@ class ToolsExchangeView(ToolsView):
 
     query_serializer = formats.ExchangeQuery
 
-    @described_feed("toolsExchange", formats.EXCHANGE_ANSWER)
+    @described_feed("toolsExchange", responses.ToolsExchangeAnswer)
     def get(self, request: Request, chainId: str) -> HttpResponse:
         """Return the exchange for one of this chain's factories."""
         chain, factory = self.chain(chainId), self.query["id"]
@@ -299,8 +296,8 @@ class ToolsExchangeView(ToolsView):
         if launchpad is None:
             raise NotFound("Exchange not found")
         title = launchpad_badge(launchpad.name) if launchpad.launches else ""
-        exchange = {"factoryAddress": factory, "name": title or settings.FEED_DEX_NAME}
-        return json_response({"exchange": exchange}, headers={})
+        exchange = responses.ToolsExchange(factoryAddress=factory, name=title or settings.FEED_DEX_NAME)
+        return json_response(responses.ToolsExchangeAnswer(exchange=exchange), headers={})
 
 
 class ToolsPairView(ToolsView):
@@ -308,12 +305,12 @@ class ToolsPairView(ToolsView):
 
     query_serializer = formats.PairQuery
 
-    @described_feed("toolsPair", formats.TOOLS_PAIR_ANSWER)
+    @described_feed("toolsPair", responses.ToolsPairAnswer)
     @from_replica
     def get(self, request: Request, chainId: str) -> HttpResponse:
         """Return the pair in a pool. Asset 0 is the launched token."""
         pair = self.pair(self.chain(chainId))
-        return json_response({"pair": event_answers.describe_tools_pair(pair)}, headers={})
+        return json_response(responses.ToolsPairAnswer(pair=event_answers.describe_tools_pair(pair)), headers={})
 
 
 class ToolsEventsView(ToolsView):
@@ -321,12 +318,12 @@ class ToolsEventsView(ToolsView):
 
     query_serializer = formats.BlockRangeQuery
 
-    @described_feed("toolsEvents", formats.TOOLS_EVENTS_ANSWER)
+    @described_feed("toolsEvents", responses.ToolsEventsAnswer)
     @from_replica
     def get(self, request: Request, chainId: str) -> HttpResponse:
         """List the swaps, joins and exits in a range of blocks, in the chain's sequence."""
-        events = event_answers.describe_events(self.events(self.chain(chainId)), with_price=False)
-        return json_response({"events": events}, headers={})
+        events = event_answers.describe_events(self.events(self.chain(chainId)))
+        return json_response(responses.ToolsEventsAnswer(events=events), headers={})
 
 
 class DayFeedView(ChainFeedView):
@@ -336,7 +333,7 @@ class DayFeedView(ChainFeedView):
     query_serializer = formats.DayQuery
     cache_control = public_cache_control(3600)
 
-    @described_feed("dailySums", formats.DaySerializer)
+    @described_feed("dailySums", responses.Day)
     @from_replica
     def get(self, request: Request, chainId: str) -> HttpResponse:
         """Return a chain's trade volume and fees on a UTC day, and the day's blocks.
@@ -351,3 +348,7 @@ class DayFeedView(ChainFeedView):
             raise ValidationError({"day": [str(error)]}) from error
         except NotServedError as error:
             raise NotFound(str(error)) from error
+
+
+def _describe_block(chain: ChainInfo, number: int) -> responses.FeedBlockAnswer:
+    return {"block": event_answers.describe_block(number, read_block_time(chain, number))}

@@ -142,6 +142,12 @@ class CastMetricsShape(TypedDict):
 ChainStatusStateEnum: TypeAlias = Literal["current", "starting", "behind", "halted"]
 
 
+class ChartExchange(TypedDict):
+    value: str
+    name: str
+    desc: str
+
+
 class ChartMatch(TypedDict):
     """
     A found symbol.
@@ -180,6 +186,11 @@ class ChartSymbol(TypedDict):
     volume_precision: int
     data_status: str
     currency_code: str
+
+
+class ChartType(TypedDict):
+    name: str
+    value: str
 
 
 class ClaimDay(TypedDict):
@@ -388,6 +399,16 @@ class FeedBlock(TypedDict):
 
 class FeedBlockAnswer(TypedDict):
     block: FeedBlock
+
+
+class FeedHolder(TypedDict):
+    address: str
+    quantity: int
+
+
+class FeedReserves(TypedDict):
+    asset0: str
+    asset1: str
 
 
 FeesKind: TypeAlias = Literal["static", "dynamic"]
@@ -741,6 +762,18 @@ class PublishedEvent(TypedDict):
     data: dict[str, Any]
 
 
+class QuoteDay(TypedDict):
+    quote: str
+    symbol: str
+    trades: int
+    tradesWithoutFee: int
+    tradesWithoutUsd: int
+    volume: str
+    fees: str
+    volumeUsd: str
+    feesUsd: str
+
+
 RanShapeTypeEnum: TypeAlias = Literal["run"]
 
 
@@ -947,6 +980,32 @@ class SavedAllowlists(TypedDict):
 ScoredShapeTypeEnum: TypeAlias = Literal["score"]
 
 
+class ScreenerEvent(TypedDict):
+    """
+    An event in DEX Screener's format.
+    """
+
+    block: FeedBlock
+    eventType: EventTypeEnum
+    txnId: str
+    txnIndex: int
+    eventIndex: int
+    maker: str
+    pairId: str
+    asset0In: NotRequired[str]
+    asset1In: NotRequired[str]
+    asset0Out: NotRequired[str]
+    asset1Out: NotRequired[str]
+    amount0: NotRequired[str]
+    amount1: NotRequired[str]
+    reserves: NotRequired[FeedReserves]
+    priceNative: NotRequired[str]
+
+
+class ScreenerEventsAnswer(TypedDict):
+    events: list[ScreenerEvent]
+
+
 class ScreenerPair(TypedDict):
     """
     A pair in DEX Screener's format.
@@ -958,9 +1017,9 @@ class ScreenerPair(TypedDict):
     createdAtBlockNumber: int
     createdAtBlockTimestamp: int
     createdAtTxnId: str
-    dexKey: str
     creator: NotRequired[str]
     feeBps: NotRequired[int]
+    dexKey: str
     metadata: PairMetadata
 
 
@@ -1466,39 +1525,6 @@ class FieldBioShape(TypedDict):
     """
 
     text: str | None
-
-
-class FieldChartExchange(TypedDict):
-    value: str
-    name: str
-    desc: str
-
-
-class FieldChartType(TypedDict):
-    name: str
-    value: str
-
-
-class FieldHolder(TypedDict):
-    address: str
-    quantity: int
-
-
-class FieldQuoteDay(TypedDict):
-    quote: str
-    symbol: str
-    trades: int
-    tradesWithoutFee: int
-    tradesWithoutUsd: int
-    volume: str
-    fees: str
-    volumeUsd: str
-    feesUsd: str
-
-
-class FieldReserves(TypedDict):
-    asset0: str
-    asset1: str
 
 
 class Metadata2(TypedDict):
@@ -2432,6 +2458,12 @@ class AllowlistBody(TypedDict, closed=True):
     merkleRoot: NotRequired[str]
 
 
+class AssetHolders(TypedDict):
+    id: str
+    totalHoldersCount: int
+    holders: list[FeedHolder]
+
+
 class ChainStatus(TypedDict):
     """
     State of a followed chain.
@@ -2452,14 +2484,14 @@ class ChartBars(TypedDict):
     Bars as columns, oldest first; none with `no_data`.
     """
 
-    s: SEnum
-    nextTime: NotRequired[int]
     t: NotRequired[list[int]]
     o: NotRequired[list[float]]
     h: NotRequired[list[float]]
     l: NotRequired[list[float]]
     c: NotRequired[list[float]]
     v: NotRequired[list[float]]
+    s: SEnum
+    nextTime: NotRequired[int]
 
 
 class ChartConfig(TypedDict):
@@ -2472,8 +2504,8 @@ class ChartConfig(TypedDict):
     supports_marks: bool
     supports_timescale_marks: bool
     supports_time: bool
-    exchanges: list[FieldChartExchange]
-    symbols_types: list[FieldChartType]
+    exchanges: list[ChartExchange]
+    symbols_types: list[ChartType]
     supported_resolutions: list[str]
 
 
@@ -2526,7 +2558,7 @@ class Day(TypedDict):
     tradesWithoutUsd: int
     volumeUsd: str
     feesUsd: str
-    quotes: list[FieldQuoteDay]
+    quotes: list[QuoteDay]
 
 
 class Delivery(TypedDict):
@@ -2683,7 +2715,7 @@ class FeedEvent(TypedDict):
     asset1Out: NotRequired[str]
     amount0: NotRequired[str]
     amount1: NotRequired[str]
-    reserves: NotRequired[FieldReserves]
+    reserves: NotRequired[FeedReserves]
 
 
 class FoundCreator(TypedDict):
@@ -2877,32 +2909,6 @@ class ScoredShape(TypedDict, closed=True):
     registeredAt: NotRequired[str]
 
 
-class ScreenerEvent(TypedDict):
-    """
-    An event in DEX Screener's format.
-    """
-
-    block: FeedBlock
-    eventType: EventTypeEnum
-    txnId: str
-    txnIndex: int
-    eventIndex: int
-    maker: str
-    pairId: str
-    asset0In: NotRequired[str]
-    asset1In: NotRequired[str]
-    asset0Out: NotRequired[str]
-    asset1Out: NotRequired[str]
-    amount0: NotRequired[str]
-    amount1: NotRequired[str]
-    reserves: NotRequired[FieldReserves]
-    priceNative: NotRequired[str]
-
-
-class ScreenerEventsAnswer(TypedDict):
-    events: list[ScreenerEvent]
-
-
 class ShownAirdrop(TypedDict):
     """
     Part of the supply, 0.25 to 90 percent in total, that accounts may claim.
@@ -3083,6 +3089,10 @@ class ToolsEventsAnswer(TypedDict):
     events: list[FeedEvent]
 
 
+class ToolsHoldersAnswer(TypedDict):
+    asset: AssetHolders
+
+
 class TradedShape(TypedDict, closed=True):
     """
     Purchase or sale of the agent's token, by any wallet.
@@ -3149,12 +3159,6 @@ class FieldAboutShape(TypedDict):
     """
 
     bio: FieldBioShape
-
-
-class FieldAssetHolders(TypedDict):
-    id: str
-    totalHoldersCount: int
-    holders: list[FieldHolder]
 
 
 class FieldTrendingToken(TypedDict):
@@ -3375,10 +3379,6 @@ class TokenPage(TypedDict):
     data: list[TokenRecord]
     total: int
     cursor: str | None
-
-
-class ToolsHoldersAnswer(TypedDict):
-    asset: FieldAssetHolders
 
 
 class Trending(TypedDict):

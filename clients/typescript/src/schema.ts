@@ -2208,6 +2208,12 @@ export interface components {
             /** @description The most that the account may pay. */
             readonly allowedAmountWei: string;
         };
+        AssetHolders: {
+            id: string;
+            totalHoldersCount: number;
+            /** @description Largest balance first. */
+            holders: components["schemas"]["FeedHolder"][];
+        };
         /** @description Accounts that interacted in the judged period, the interval or at least seven days, and their weight. */
         AudienceShape: {
             accounts: number;
@@ -2339,9 +2345,6 @@ export interface components {
         ChainStatusStateEnum: "current" | "starting" | "behind" | "halted";
         /** @description Bars as columns, oldest first; none with `no_data`. */
         ChartBars: {
-            s: components["schemas"]["SEnum"];
-            /** @description With `no_data`: the newest bar before `from`. */
-            nextTime?: number;
             /** @description Beginnings, Unix seconds. */
             t?: number[];
             o?: number[];
@@ -2350,6 +2353,9 @@ export interface components {
             c?: number[];
             /** @description USD, or whole units of the paired token. */
             v?: number[];
+            s: components["schemas"]["SEnum"];
+            /** @description With `no_data`: the newest bar before `from`. */
+            nextTime?: number;
         };
         /** @description Datafeed configuration. */
         ChartConfig: {
@@ -2359,9 +2365,14 @@ export interface components {
             supports_timescale_marks: boolean;
             supports_time: boolean;
             /** @description The chains. */
-            exchanges: components["schemas"]["_ChartExchange"][];
-            symbols_types: components["schemas"]["_ChartType"][];
+            exchanges: components["schemas"]["ChartExchange"][];
+            symbols_types: components["schemas"]["ChartType"][];
             supported_resolutions: string[];
+        };
+        ChartExchange: {
+            value: string;
+            name: string;
+            desc: string;
         };
         /** @description A found symbol. */
         ChartMatch: {
@@ -2395,6 +2406,10 @@ export interface components {
             volume_precision: number;
             data_status: string;
             currency_code: string;
+        };
+        ChartType: {
+            name: string;
+            value: string;
         };
         /** @description Claims of a day, in UTC. */
         ClaimDay: {
@@ -2529,7 +2544,7 @@ export interface components {
             /** @description To 6 decimals. */
             feesUsd: string;
             /** @description By paired token. */
-            quotes: components["schemas"]["_QuoteDay"][];
+            quotes: components["schemas"]["QuoteDay"][];
         };
         DeletedAirdrop: {
             success: boolean;
@@ -2864,12 +2879,7 @@ export interface components {
             secret: string;
         };
         Event: components["schemas"]["DescribedShape"] | components["schemas"]["RanShape"] | components["schemas"]["ActedShape"] | components["schemas"]["InteractedShape"] | components["schemas"]["TradedShape"] | components["schemas"]["ScoredShape"];
-        /**
-         * @description * `swap` - swap
-         *     * `join` - join
-         *     * `exit` - exit
-         * @enum {string}
-         */
+        /** @enum {string} */
         EventTypeEnum: "swap" | "join" | "exit";
         /** @enum {string} */
         EventTypeName: "deployment.failed" | "deployment.submitted" | "deployment.succeeded" | "endpoint.disabled" | "endpoint.failing" | "fees.claimed" | "fees.reorged" | "token.confirmed" | "token.indexed" | "token.reorged" | "token.updated";
@@ -2927,7 +2937,18 @@ export interface components {
             /** @description Only for joins and exits. */
             amount1?: string;
             /** @description After the event, without uncollected fees. */
-            reserves?: components["schemas"]["_Reserves"];
+            reserves?: components["schemas"]["FeedReserves"];
+        };
+        FeedHolder: {
+            address: string;
+            /** @description Whole tokens: a fraction is dropped. */
+            quantity: number;
+        };
+        FeedReserves: {
+            /** @description Whole units, with a point. */
+            asset0: string;
+            /** @description Whole units, with a point. */
+            asset1: string;
         };
         /** @enum {string} */
         FeesKind: "static" | "dynamic";
@@ -3758,6 +3779,20 @@ export interface components {
             /** @description The first 25, of a bundle the first 10. */
             purchases: components["schemas"]["LaunchTrade"][];
         };
+        QuoteDay: {
+            /** @description The paired token. */
+            quote: string;
+            symbol: string;
+            trades: number;
+            tradesWithoutFee: number;
+            tradesWithoutUsd: number;
+            /** @description Whole units, with a point. */
+            volume: string;
+            /** @description Whole units, with a point. */
+            fees: string;
+            volumeUsd: string;
+            feesUsd: string;
+        };
         /** @description Run of the agent, with a start and an end. */
         RanShape: {
             /**
@@ -3940,11 +3975,7 @@ export interface components {
         RoleEnum: "factory" | "locker" | "locker_factory" | "fee_locker" | "fee_spender" | "vault" | "airdrop" | "dev_buy" | "static_hook" | "dynamic_hook" | "mev_module" | "presale" | "presale_allowlist" | "pool_extension_allowlist" | "launch_program" | "launch_config" | "launch_creator";
         /** @enum {string} */
         RolesEnum: "deployer" | "requestor" | "admin" | "currentAdmin" | "launchBuyer";
-        /**
-         * @description * `ok` - ok
-         *     * `no_data` - no_data
-         * @enum {string}
-         */
+        /** @enum {string} */
         SEnum: "ok" | "no_data";
         /** @description An accepted report. The transaction is indexed in a few seconds. */
         SaveAnswer: {
@@ -4076,7 +4107,7 @@ export interface components {
             /** @description Only for joins and exits. */
             amount1?: string;
             /** @description After the event, without uncollected fees. */
-            reserves?: components["schemas"]["_Reserves"];
+            reserves?: components["schemas"]["FeedReserves"];
             /** @description Only for swaps: the pool's price after the swap, in asset 1 per asset 0. */
             priceNative?: string;
         };
@@ -4095,11 +4126,11 @@ export interface components {
             /** @description Unix seconds. */
             createdAtBlockTimestamp: number;
             createdAtTxnId: string;
-            /** @description FEED_DEX_KEY. */
-            dexKey: string;
             creator?: string;
             /** @description Absent where it changes, or differs by direction. */
             feeBps?: number;
+            /** @description FEED_DEX_KEY. */
+            dexKey: string;
             metadata: components["schemas"]["PairMetadata"];
         };
         ScreenerPairAnswer: {
@@ -4793,7 +4824,7 @@ export interface components {
             exchange: components["schemas"]["ToolsExchange"];
         };
         ToolsHoldersAnswer: {
-            asset: components["schemas"]["_AssetHolders"];
+            asset: components["schemas"]["AssetHolders"];
         };
         /** @description A pair in DEXTools' format. */
         ToolsPair: {
@@ -5057,49 +5088,9 @@ export interface components {
         _AboutShape: {
             bio: components["schemas"]["_BioShape"];
         };
-        _AssetHolders: {
-            id: string;
-            totalHoldersCount: number;
-            /** @description Largest balance first. */
-            holders: components["schemas"]["_Holder"][];
-        };
         /** @description Text about the user. */
         _BioShape: {
             text: string | null;
-        };
-        _ChartExchange: {
-            value: string;
-            name: string;
-            desc: string;
-        };
-        _ChartType: {
-            name: string;
-            value: string;
-        };
-        _Holder: {
-            address: string;
-            /** @description Whole tokens: a fraction is dropped. */
-            quantity: number;
-        };
-        _QuoteDay: {
-            /** @description The paired token. */
-            quote: string;
-            symbol: string;
-            trades: number;
-            tradesWithoutFee: number;
-            tradesWithoutUsd: number;
-            /** @description Whole units, with a point. */
-            volume: string;
-            /** @description Whole units, with a point. */
-            fees: string;
-            volumeUsd: string;
-            feesUsd: string;
-        };
-        _Reserves: {
-            /** @description Whole units, with a point. */
-            asset0: string;
-            /** @description Whole units, with a point. */
-            asset1: string;
         };
         /** @description Token record with its pool; only the pool if the token is not indexed. */
         _TrendingToken: {

@@ -18,7 +18,7 @@ from tests.nodes.launchpad_recordings import CHAIN, RECORDINGS, hold_view, load_
 from tokens.chains.abi import codec
 from tokens.feeds.checking.feed_check import FeedCheck
 from tokens.feeds.daily_sums import sum_up_blocks
-from tokens.feeds.event_answers import describe_events
+from tokens.feeds.event_answers import describe_priced_events
 from tokens.feeds.pool_events import read_pool_events
 from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_registry import registry
@@ -170,7 +170,7 @@ def test_decimals_reach_the_page(decimals, install, recording):
     history = get(f"/api/feeds/udf/history?symbol={symbol}.QUOTE&resolution=60&from=0&to=4000000000").json()
     assert history["c"][-1] == pytest.approx(float(price(swaps[-1][2])), rel=1e-12)
     first, *_, last = blocks_of(recording)
-    events = describe_events(read_pool_events(registry().chain(CHAIN), first, last), with_price=True)
+    events = describe_priced_events(read_pool_events(registry().chain(CHAIN), first, last))
     sides = ("asset0In", "asset0Out")
     amounts = [Fraction(event[side]) for event in events for side in sides if event.get(side)]
     traded = [Fraction(abs(swap[side]), 10**decimals) for _, _, swap in swaps]
@@ -235,7 +235,7 @@ def test_feeds_have_both_pools_of_a_graduated_token_in_time(install, recording):
     later = next(pool for pool in pools if pool == token.pool_address)
     (former,) = {*pools} - {later}
     first, *_, last = blocks_of(recording)
-    events = describe_events(read_pool_events(registry().chain(CHAIN), first, last), with_price=True)
+    events = describe_priced_events(read_pool_events(registry().chain(CHAIN), first, last))
     moving = {event["eventType"]: event["pairId"] for event in events if event["txnId"] == change.tx_hash}
     # The change's transaction moves the liquidity before its event.
     assert (moving["join"], moving.get("exit", former), moving.get("swap", former)) == (later, former, former)

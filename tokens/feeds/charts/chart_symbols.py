@@ -5,7 +5,7 @@ symbols in capitals. Source: the UDF protocol of the Charting Library's document
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor, log10
 from typing import Any
@@ -15,6 +15,7 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from config.site.formats import plain
 from tokens.catalogue.responses import TokenRecord
 from tokens.chains.addresses import parse_address
+from tokens.feeds import responses
 from tokens.feeds.served_blocks import NotServedError, feed_chains, find_feed_chain
 from tokens.market.trading.candle_pages import INTERVALS, CandleInterval, CandleRange, fetch_candles, find_newest_in_usd
 from tokens.models import Token
@@ -88,9 +89,11 @@ def find_symbol(text: str) -> ChartSymbol | None:
     )
 
 
-def describe_config() -> dict[str, Any]:
+def describe_config() -> responses.ChartConfig:
     """Return the response body for /config."""
-    chains = [{"value": str(chain.chain_id), "name": chain.name, "desc": chain.name} for chain in feed_chains()]
+    chains: list[responses.ChartExchange] = [
+        {"value": str(chain.chain_id), "name": chain.name, "desc": chain.name} for chain in feed_chains()
+    ]
     return {
         "supports_search": True,
         "supports_group_request": False,
@@ -103,7 +106,7 @@ def describe_config() -> dict[str, Any]:
     }
 
 
-def describe_symbol(symbol: ChartSymbol) -> dict[str, Any]:
+def describe_symbol(symbol: ChartSymbol) -> responses.ChartSymbol:
     """Return the response body for /symbols."""
     currency = "USD" if symbol.in_usd else symbol.quote
     return {
@@ -130,7 +133,7 @@ def describe_symbol(symbol: ChartSymbol) -> dict[str, Any]:
     }
 
 
-def describe_matches(records: Iterable[TokenRecord], *, limit: int) -> list[dict[str, Any]]:
+def describe_matches(records: Iterable[TokenRecord], *, limit: int) -> list[responses.ChartMatch]:
     """Return the response body for /search, in USD, without tokens on chains that feeds don't cover."""
     names = {chain.chain_id: chain.name for chain in feed_chains()}
     covered = [record for record in records if record["chain_id"] in names]
@@ -147,7 +150,7 @@ def describe_matches(records: Iterable[TokenRecord], *, limit: int) -> list[dict
     ]
 
 
-def read_bars(symbol: ChartSymbol, resolution: str, *, start: int, end: int, count: int | None) -> dict[str, Any]:
+def read_bars(symbol: ChartSymbol, resolution: str, *, start: int, end: int, count: int | None) -> responses.ChartBars:
     """Return the /history response body for bars that begin within [start, end), Unix seconds; at most two queries.
 
     With `count`, return that many bars before `end` and ignore `start`. At most MOST_BARS are returned, the newest.
@@ -157,11 +160,17 @@ def read_bars(symbol: ChartSymbol, resolution: str, *, start: int, end: int, cou
     first, limit = (start, MOST_BARS) if count is None else (0, min(count, MOST_BARS))
     candles = _read(symbol, interval, first, end, limit)
     if candles:
-        volumes = [_volume(symbol, candle) for candle in candles]
-        prices = {name: [candle[name] for candle in candles] for name in "ohlc"}
-        return {"s": "ok", "t": [int(candle["t"].timestamp()) for candle in candles], **prices, "v": volumes}
+        return {
+            "s": "ok",
+            "t": [int(candle["t"].timestamp()) for candle in candles],
+            "o": [candle["o"] for candle in candles],
+            "h": [candle["h"] for candle in candles],
+            "l": [candle["l"] for candle in candles],
+            "c": [candle["c"] for candle in candles],
+            "v": [_volume(symbol, candle) for candle in candles],
+        }
     newest = _find_newest(symbol, interval, start if count is None else end)
-    return {"s": "no_data"} | ({} if newest is None else {"nextTime": newest})
+    return {"s": "no_data"} if newest is None else {"s": "no_data", "nextTime": newest}
 
 
 def _find_newest(symbol: ChartSymbol, interval: CandleInterval, before: int) -> int | None:
@@ -172,12 +181,14 @@ def _find_newest(symbol: ChartSymbol, interval: CandleInterval, before: int) -> 
     return int(candles[0]["t"].timestamp()) if candles else None
 
 
-def _read(symbol: ChartSymbol, interval: CandleInterval, start: int, end: int, limit: int) -> Sequence[dict[str, Any]]:
+def _read(
+    symbol: ChartSymbol, interval: CandleInterval, start: int, end: int, limit: int
+) -> Sequence[Mapping[str, Any]]:
     candle_range = CandleRange(interval=interval, start=start, end=end, limit=limit)
     return fetch_candles(symbol.token_id, candle_range, in_usd=symbol.in_usd, fill=False)
 
 
-def _volume(symbol: ChartSymbol, candle: dict[str, Any]) -> float:
+def _volume(symbol: ChartSymbol, candle: Mapping[str, Any]) -> float:
     """Return a candle's volume in USD, or in whole units of the paired token."""
     if symbol.in_usd:
         return float(candle["volumeUsd"] or 0)

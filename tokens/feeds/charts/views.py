@@ -14,6 +14,7 @@ from config.web.response_headers import NO_STORE, public_cache_control
 from tokens.catalogue.list_plan import SearchTimeoutError, fetch_list
 from tokens.catalogue.listing import ListSort, PageRequest
 from tokens.catalogue.selections import Selection
+from tokens.feeds import responses
 from tokens.feeds import serializers as formats
 from tokens.feeds.charts import chart_symbols
 from tokens.feeds.views import FeedView, described_feed
@@ -42,7 +43,7 @@ class ChartView(FeedView):
 class ChartConfigView(ChartView):
     """Datafeed configuration."""
 
-    @described_feed("udfConfig", formats.ChartConfigSerializer, with_chain=False)
+    @described_feed("udfConfig", responses.ChartConfig, with_chain=False)
     def get(self, request: Request) -> HttpResponse:
         """Return the datafeed's configuration: resolutions, and chains as exchanges."""
         return json_response(chart_symbols.describe_config(), headers={})
@@ -64,7 +65,7 @@ class ChartSymbolView(ChartView):
 
     query_serializer = formats.SymbolQuery
 
-    @described_feed("udfSymbol", formats.ChartSymbolSerializer, with_chain=False)
+    @described_feed("udfSymbol", responses.ChartSymbol, with_chain=False)
     @from_replica
     def get(self, request: Request) -> HttpResponse:
         """Return a token as a symbol, in USD or in its paired token."""
@@ -77,7 +78,7 @@ class ChartSearchView(ChartView):
     query_serializer = formats.SymbolSearchQuery
     cache_control = public_cache_control(2)
 
-    @described_feed("udfSearch", formats.ChartMatchSerializer(many=True), with_chain=False)
+    @described_feed("udfSearch", list[responses.ChartMatch], with_chain=False)
     @from_replica
     def get(self, request: Request) -> HttpResponse:
         """Search tokens by name, symbol, address or pool; without a text, list the newest."""
@@ -96,7 +97,7 @@ class ChartHistoryView(ChartView):
     query_serializer = formats.HistoryQuery
     cache_control = public_cache_control(2)
 
-    @described_feed("udfHistory", formats.ChartBarsSerializer, with_chain=False)
+    @described_feed("udfHistory", responses.ChartBars, with_chain=False)
     @from_replica
     def get(self, request: Request) -> HttpResponse:
         """Return bars of a symbol, oldest first. The newest ones may change with a reorg."""

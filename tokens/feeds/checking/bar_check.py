@@ -1,7 +1,7 @@
 """Comparison of chart bars with bars computed from the chain's trades, in USD and in the paired token."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -200,9 +200,9 @@ def _read_columns(symbol: ChartSymbol, name: str, first: int, end: int) -> dict[
     step = MOST_BARS * _seconds(name)
     for start in range(first, end, step):
         answer = read_bars(symbol, name, start=start, end=min(start + step, end), count=None)
-        columns: Sequence[Any] = [answer[column] for column in "ohlcv"] if answer["s"] == "ok" else ()
-        for bar_start, *values in zip(answer.get("t", ()), *columns, strict=True):
-            bars[bar_start] = dict(zip("ohlcv", values, strict=True))
+        if answer["s"] == "ok":
+            rows = zip(answer["t"], answer["o"], answer["h"], answer["l"], answer["c"], answer["v"], strict=True)
+            bars |= {bar_start: dict(zip("ohlcv", values, strict=True)) for bar_start, *values in rows}
     for row_start, opened in _read_stored_opens(symbol, name, first, end):
         if int(row_start.timestamp()) in bars:
             bars[int(row_start.timestamp())][_STORED_OPEN] = opened

@@ -1,7 +1,7 @@
 """Comparison of the feed's daily sums with sums over the chain's trades."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
@@ -95,7 +95,7 @@ class DayCheck:
     def _compare_day(self, start: datetime, first: int, last: int) -> Iterator[str]:
         self.days += 1
         served = describe_day(self._chain.info, start, start + timedelta(days=1), first, last)
-        in_feed: dict[str, Any] = {quote["quote"]: quote for quote in served["quotes"]}
+        in_feed: dict[str, Mapping[str, Any]] = {quote["quote"]: quote for quote in served["quotes"]}
         on_chain = self._sums.pop(int(start.timestamp()), {})
         for quote in sorted(in_feed.keys() | on_chain.keys()):
             where = f"blocks {first} to {last}, day {start.date()}, quote token {quote}"

@@ -21,7 +21,7 @@ from tokens.feeds.pool_events import UNKNOWN_MAKER
 _TOLERANCE = Fraction(1, 10**15)
 # More digits than an amount has.
 _EXACT = Context(prec=40)
-FeedEvent = dict[str, Any]
+ChainEvent = dict[str, Any]
 
 
 class _Sender(str):
@@ -61,7 +61,7 @@ class EventReplay:
         # Pool -> its price's square root, as soon as the range has a price.
         self._roots: dict[str, int] = {}
 
-    def replay(self, log: PoolLog, trade: ChainTrade | None, block: Mapping[str, Any]) -> FeedEvent | None:
+    def replay(self, log: PoolLog, trade: ChainTrade | None, block: Mapping[str, Any]) -> ChainEvent | None:
         """Return the next log's event in the feed's fields, with amounts as fractions and reserves as bounds."""
         self._reserves.add(log)
         if log.kind in ("start", "swap"):
@@ -69,7 +69,7 @@ class EventReplay:
             return trade and self._trade_event(trade, block)
         return self._change_event(log, block) if log.liquidity else None
 
-    def _trade_event(self, trade: ChainTrade, block: Mapping[str, Any]) -> FeedEvent:
+    def _trade_event(self, trade: ChainTrade, block: Mapping[str, Any]) -> ChainEvent:
         pair = trade.pair
         token_name, quote_name = ("asset0Out", "asset1In") if trade.is_buy else ("asset0In", "asset1Out")
         event = self._head(trade.log, pair, block, "swap")
@@ -82,7 +82,7 @@ class EventReplay:
             "reserves": self._reserves.at(pair, self._roots[trade.log.pool]),
         }
 
-    def _change_event(self, log: PoolLog, block: Mapping[str, Any]) -> FeedEvent:
+    def _change_event(self, log: PoolLog, block: Mapping[str, Any]) -> ChainEvent:
         pair, root = self._pairs[log.pool], self._roots.get(log.pool)
         event = self._head(log, pair, block, "join" if log.liquidity > 0 else "exit")
         arguments = log.arguments
@@ -100,7 +100,7 @@ class EventReplay:
             "amount1": _Amount(Fraction(quote, 10**pair.quote_decimals), tolerance),
         }
 
-    def _head(self, log: PoolLog, pair: FeedPair, block: Mapping[str, Any], kind: str) -> FeedEvent:
+    def _head(self, log: PoolLog, pair: FeedPair, block: Mapping[str, Any], kind: str) -> ChainEvent:
         transaction = block["transactions"][log.tx_index]
         return {
             "block": {"blockNumber": log.block, "blockTimestamp": int(block["timestamp"], 16)},
@@ -114,7 +114,9 @@ class EventReplay:
         }
 
 
-def compare_events(served: Sequence[FeedEvent], expected: Sequence[FeedEvent], tally: EventComparison) -> Iterator[str]:
+def compare_events(
+    served: Sequence[Mapping[str, Any]], expected: Sequence[ChainEvent], tally: EventComparison
+) -> Iterator[str]:
     """Yield a sentence for each event that is missing, invented or different, and count the events."""
     in_feed, on_chain = ({_position(event): event for event in events} for events in (served, expected))
     if len(in_feed) < len(served):
@@ -134,11 +136,11 @@ def compare_events(served: Sequence[FeedEvent], expected: Sequence[FeedEvent], t
                 yield f"{where}: {differing}"
 
 
-def _position(event: FeedEvent) -> tuple[int, int]:
+def _position(event: Mapping[str, Any]) -> tuple[int, int]:
     return event["block"]["blockNumber"], event["eventIndex"]
 
 
-def _differing(served: FeedEvent, expected: FeedEvent) -> Iterator[str]:
+def _differing(served: Mapping[str, Any], expected: Mapping[str, Any]) -> Iterator[str]:
     """Yield the fields that differ, with both values."""
     for name, value in expected.items():
         shown = served.get(name)

@@ -19,9 +19,10 @@ from tokens.feeds.checking.event_check import EventComparison, EventReplay, comp
 from tokens.feeds.checking.pair_check import PairCheck
 from tokens.feeds.checking.trade_receipts import compare_paid, read_receipts
 from tokens.feeds.checking.valued_trades import TradeValues
-from tokens.feeds.event_answers import describe_events
+from tokens.feeds.event_answers import describe_priced_events
 from tokens.feeds.feed_pairs import read_chain_pairs
 from tokens.feeds.pool_events import MOST_BLOCKS, TooManyEventsError, read_pool_events
+from tokens.feeds.responses import ScreenerEvent
 from tokens.models.candle import DAY
 
 # Blocks before a run that are read for its pools' liquidity.
@@ -88,7 +89,7 @@ class FeedCheck:
         last = min(last, first + MOST_BLOCKS - 1)
         while served is None:
             try:
-                served = describe_events(read_pool_events(self._chain.info, first, last), with_price=True)
+                served = describe_priced_events(read_pool_events(self._chain.info, first, last))
             except TooManyEventsError:
                 if first == last:
                     raise
@@ -108,7 +109,7 @@ class FeedCheck:
         self.next = last + 1
 
     def _compare(
-        self, served: list[dict[str, Any]], logs: list[PoolLog], blocks: Mapping[int, Mapping[str, Any]]
+        self, served: list[ScreenerEvent], logs: list[PoolLog], blocks: Mapping[int, Mapping[str, Any]]
     ) -> None:
         expected, trades = [], []
         receipts = read_receipts(self._chain, [log for log in logs if log.pool in self._pairs], blocks)
