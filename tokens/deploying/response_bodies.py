@@ -1,16 +1,19 @@
-"""Response bodies for the deploy endpoints."""
+"""Response bodies for the deploy and airdrop endpoints."""
 
-from typing import Any
+from collections.abc import Iterable
 from urllib.parse import quote
 
 from django.conf import settings
 
+from tokens.deploying import responses
+from tokens.deploying.airdrop_proofs import AirdropProof
 from tokens.deploying.sending import presales
-from tokens.models import DeploymentStatus
+from tokens.deploying.token_airdrops import ClaimableEntry, TokenAirdrop
+from tokens.models import DeploymentStatus, SavedTree
 from tokens.models.deployment import Deployment
 
 
-def accepted_body(deployment: Deployment) -> dict[str, Any]:
+def accepted_body(deployment: Deployment) -> responses.DeployAnswer:
     """Return the body for a stored deployment; replays get the same one, later progress is in the status."""
     return {
         "success": True,
@@ -23,7 +26,7 @@ def accepted_body(deployment: Deployment) -> dict[str, Any]:
     }
 
 
-def dry_run_body(deployment: Deployment) -> dict[str, Any]:
+def dry_run_body(deployment: Deployment) -> responses.DeployAnswer:
     """Return a dry run's body: the deployment as it would be stored, or is."""
     return {
         "success": True,
@@ -37,7 +40,7 @@ def dry_run_body(deployment: Deployment) -> dict[str, Any]:
     }
 
 
-def status_body(deployment: Deployment) -> dict[str, Any]:
+def status_body(deployment: Deployment) -> responses.DeployStatusAnswer:
     """Return a deployment's status."""
     return {
         "requestKey": deployment.request_key,
@@ -47,6 +50,38 @@ def status_body(deployment: Deployment) -> dict[str, Any]:
         "error": deployment.error or None,
         "attempts": deployment.attempts,
         "updatedAt": deployment.updated_at,
+    }
+
+
+def claim_body(proofs: Iterable[AirdropProof]) -> responses.AirdropClaimAnswer:
+    """Return proofs for a claim."""
+    return {
+        "proofs": [
+            {"proof": list(each.proof), "entry": {"account": each.account, "amount": str(each.amount)}}
+            for each in proofs
+        ]
+    }
+
+
+def airdrops_body(airdrops: Iterable[TokenAirdrop], claimable: Iterable[ClaimableEntry]) -> responses.AirdropsAnswer:
+    """Return a token's airdrops, and the amounts of an account's entries."""
+    return {
+        "claims": [str(entry.amount) for entry in claimable],
+        "airdrops": [
+            {"merkleRoot": airdrop.root, "amount": str(airdrop.amount), "entries": airdrop.entries}
+            for airdrop in airdrops
+        ],
+    }
+
+
+def saved_airdrop_body(tree: SavedTree) -> responses.SavedAirdrop:
+    """Return a saved airdrop."""
+    return {
+        "id": tree.pk,
+        "merkleRoot": tree.root,
+        "amount": str(int(tree.amount)),
+        "entries": tree.entry_count,
+        "createdAt": tree.created_at,
     }
 
 

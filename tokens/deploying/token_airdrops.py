@@ -10,6 +10,7 @@ from django.db.models.functions import Length
 from config.cursors import Cursor, CursorError, LegacyCursor, decode_cursor, encode_cursor
 from tokens.chains.addresses import checksum_address
 from tokens.chains.launching.merkle import NODE_BYTES
+from tokens.deploying import responses
 from tokens.models import AirdropEntry, AirdropTree, DeploymentStatus, SavedTree, SavedTreeEntry, Token
 
 # Entries in either table; both have the same columns.
@@ -53,14 +54,6 @@ class ClaimableEntry:
     account: str
     amount: int
     position: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AllocationPage:
-    """(account, wei) pairs, and the next page's cursor; None on the last page."""
-
-    allocations: list[tuple[str, int]]
-    cursor: str | None
 
 
 def find_airdrops(token_address: str) -> list[TokenAirdrop]:
@@ -123,7 +116,7 @@ def _place(tree_id: int, *, is_saved: bool) -> int:
     return tree_id if is_saved else tree_id - _BEFORE_SAVED
 
 
-def fetch_allocations(token_address: str, *, limit: int, cursor: str | None) -> AllocationPage:
+def fetch_allocations(token_address: str, *, limit: int, cursor: str | None) -> responses.Allocations:
     """Fetch a page with the entries in a token's airdrops, by tree and account. Raises CursorError.
 
     One query for the airdrops, and one for each airdrop until the page is full.
@@ -138,12 +131,14 @@ def fetch_allocations(token_address: str, *, limit: int, cursor: str | None) -> 
         # One row more than the limit shows that there is another page.
         rows = entries.values_list("account", "amount")[: limit + 1 - len(allocations)]
         allocations += [(airdrop.place, account, int(amount)) for account, amount in rows]
-    shown = [(account, amount) for _, account, amount in allocations[:limit]]
+    shown: list[responses.AirdropEntry] = [
+        {"account": account, "amount": str(amount)} for _, account, amount in allocations[:limit]
+    ]
     if len(allocations) <= limit:
-        return AllocationPage(allocations=shown, cursor=None)
+        return {"allocations": shown, "cursor": None}
     last_place, account, _ = allocations[limit - 1]
     position = Cursor(Decimal(int(account, 16)), last_place)
-    return AllocationPage(allocations=shown, cursor=encode_cursor(position, sort_by=_SORT, descending=False))
+    return {"allocations": shown, "cursor": encode_cursor(position, sort_by=_SORT, descending=False)}
 
 
 def _parse_cursor(text: str | None) -> tuple[int, str]:

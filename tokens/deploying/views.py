@@ -9,7 +9,6 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import Serializer
 from rest_framework.throttling import BaseThrottle
 
 from accounts.authentication import PartnerKeyScheme
@@ -20,26 +19,20 @@ from config.api.throttling import DeployLimit
 from config.api.views import LimitedView, QueryView
 from config.cursors import CursorError
 from config.web.response_headers import PRIVATE_NO_STORE, public_cache_control
-from tokens.deploying import accept, airdrop_proofs, api_errors, response_bodies, saved_airdrops, token_airdrops
+from tokens.deploying import (
+    accept,
+    airdrop_proofs,
+    api_errors,
+    response_bodies,
+    responses,
+    saved_airdrops,
+    token_airdrops,
+)
 from tokens.deploying.enqueueing import enqueue_deployment
 from tokens.deploying.launch_request import DEPLOY_BODY
 from tokens.deploying.request_keys import REQUEST_KEY_SCHEMA, is_request_key
-from tokens.deploying.serializers import (
-    ALLOCATIONS_ANSWER,
-    DELETED_AIRDROP_ANSWER,
-    SAVED_AIRDROPS_ANSWER,
-    AirdropClaimAnswer,
-    AirdropClaimQuery,
-    AirdropsAnswer,
-    AirdropsQuery,
-    AllocationsQuery,
-    DeployAnswer,
-    DeployStatusAnswer,
-    SavedAirdropAnswer,
-    SavedAirdropSerializer,
-    SavedAirdropsQuery,
-)
-from tokens.models import Deployment, TreeKind
+from tokens.deploying.serializers import AirdropClaimQuery, AirdropsQuery, AllocationsQuery, SavedAirdropsQuery
+from tokens.models import Deployment, SavedTree, TreeKind
 
 # Digits in an id that a column can hold.
 _LONGEST_ID = 18
@@ -76,7 +69,7 @@ class DeployView(DeploymentView, LimitedView):
     @extend_schema(
         operation_id="deployToken",
         request=DEPLOY_BODY.schema,
-        responses={200: DeployAnswer, 409: None, 502: None, 503: None},
+        responses={200: responses.DeployAnswer, 409: None, 502: None, 503: None},
     )
     def post(self, request: Request) -> Response:
         """Deploy a token once per `requestKey`, however often the request is sent.
@@ -112,7 +105,7 @@ class DeployStatusView(DeploymentView, QueryView):
 
     cache_control = PRIVATE_NO_STORE
 
-    @extend_schema(operation_id="getDeployStatus", parameters=[_KEY], responses={200: DeployStatusAnswer})
+    @extend_schema(operation_id="getDeployStatus", parameters=[_KEY], responses={200: responses.DeployStatusAnswer})
     def get(self, request: Request, requestKey: str) -> Response:
         """Return the status of a deployment. A key that you have not used is 404, even if another partner has."""
         # A key may end in a slash; so may a URL that is meant without it.
@@ -125,7 +118,7 @@ class DeployStatusView(DeploymentView, QueryView):
         return Response(response_bodies.status_body(deployment))
 
 
-def _answer(body: dict[str, Any], *, replayed: bool) -> Response:
+def _answer(body: responses.DeployAnswer, *, replayed: bool) -> Response:
     return Response(body, headers={_REPLAYED: "true"} if replayed else None)
 
 
@@ -135,11 +128,11 @@ class AirdropClaimView(QueryView):
     query_serializer = AirdropClaimQuery
     cache_control = public_cache_control(2)
 
-    @extend_schema(operation_id="getAirdropProofs", responses={200: AirdropClaimAnswer})
+    @extend_schema(operation_id="getAirdropProofs", responses={200: responses.AirdropClaimAnswer})
     def get(self, request: Request) -> Response:
         """Return the Merkle proofs for an account's claim of a token's airdrop; the list may be empty."""
         proofs = airdrop_proofs.find_proofs(self.query["tokenAddress"], claimer=self.query["claimerAddress"])
-        return Response(AirdropClaimAnswer({"proofs": proofs}).data)
+        return Response(response_bodies.claim_body(proofs))
 
 
 class AirdropsView(PartnerWrites, QueryView):
@@ -154,7 +147,7 @@ class AirdropsView(PartnerWrites, QueryView):
         """Return the launch request limit for a POST, which is as much work as a launch with an airdrop."""
         return [DeployLimit] if self.request.method == "POST" else []
 
-    @extend_schema(operation_id="listAirdrops", responses={200: AirdropsAnswer})
+    @extend_schema(operation_id="listAirdrops", responses={200: responses.AirdropsAnswer})
     @from_replica
     def get(self, request: Request) -> Response:
         """List a token's airdrops whose entries this service has, and an account's amounts in them.
@@ -163,13 +156,12 @@ class AirdropsView(PartnerWrites, QueryView):
         """
         token, claimer = self.query["tokenAddress"], self.query.get("claimerAddress")
         claimable = token_airdrops.find_claimable(token, account=claimer) if claimer else []
-        airdrops, claims = token_airdrops.find_airdrops(token), [entry.amount for entry in claimable]
-        return Response(AirdropsAnswer({"claims": claims, "airdrops": airdrops}).data)
+        return Response(response_bodies.airdrops_body(token_airdrops.find_airdrops(token), claimable))
 
     @extend_schema(
         operation_id="saveAirdrop",
         request=saved_airdrops.AIRDROP_BODY,
-        responses={200: SavedAirdropAnswer, 409: None, 413: None},
+        responses={200: responses.SavedAirdropAnswer, 409: None, 413: None},
         auth=DEPLOY_SECURITY,
     )
     def post(self, request: Request) -> Response:
@@ -183,7 +175,7 @@ class AirdropsView(PartnerWrites, QueryView):
         with api_errors.as_api_errors():
             body = saved_airdrops.parse_airdrop_request(request.data)
             saved = saved_airdrops.save_airdrop(body, partner=partner)
-        return Response(SavedAirdropAnswer(saved).data)
+        return Response(responses.SavedAirdropAnswer(**response_bodies.saved_airdrop_body(saved), success=True))
 
 
 class AllocationsView(QueryView):
@@ -192,18 +184,17 @@ class AllocationsView(QueryView):
     query_serializer = AllocationsQuery
     cache_control = public_cache_control(2)
 
-    @extend_schema(operation_id="listAllocations", responses={200: ALLOCATIONS_ANSWER})
+    @extend_schema(operation_id="listAllocations", responses={200: responses.Allocations})
     @from_replica
     def get(self, request: Request) -> Response:
         """List the entries of a token's airdrops, by account, up to 1,000 in a page."""
         try:
-            page = token_airdrops.fetch_allocations(
+            body = token_airdrops.fetch_allocations(
                 self.query["tokenAddress"], limit=self.query["limit"], cursor=self.query.get("cursor")
             )
         except CursorError as error:
             raise ValidationError({"cursor": [str(error)]}) from error
-        allocations = [{"account": account, "amount": str(wei)} for account, wei in page.allocations]
-        return Response({"allocations": allocations, "cursor": page.cursor})
+        return Response(body)
 
 
 class SavedTreesView(PartnerAccess, QueryView):
@@ -213,7 +204,6 @@ class SavedTreesView(PartnerAccess, QueryView):
     query_serializer = SavedAirdropsQuery
     cache_control = PRIVATE_NO_STORE
     kind: TreeKind
-    row_serializer: type[Serializer[Any]]
 
     def get(self, request: Request) -> Response:
         """List what the key has saved of the kind, newest first."""
@@ -221,20 +211,28 @@ class SavedTreesView(PartnerAccess, QueryView):
         page, cursor = saved_airdrops.fetch_saved_page(
             partner, kind=self.kind, before=self.query.get("before"), limit=self.query["limit"]
         )
-        return Response({"data": self.row_serializer(page, many=True).data, "cursor": cursor})
+        return Response(self.page_body(page, cursor))
+
+    def page_body(self, trees: Sequence[SavedTree], cursor: int | None) -> Any:
+        """Return the body for a page."""
+        raise NotImplementedError
 
 
 @extend_schema_view(
     get=extend_schema(
         operation_id="listSavedAirdrops",
         description="List the airdrops that your key has saved, newest first.",
-        responses={200: SAVED_AIRDROPS_ANSWER},
+        responses={200: responses.SavedAirdrops},
     )
 )
 class SavedAirdropsView(SavedTreesView):
     """Airdrops that a partner has saved."""
 
-    kind, row_serializer = TreeKind.AIRDROP, SavedAirdropSerializer
+    kind = TreeKind.AIRDROP
+
+    def page_body(self, trees: Sequence[SavedTree], cursor: int | None) -> responses.SavedAirdrops:
+        """Return the body for a page."""
+        return {"data": [response_bodies.saved_airdrop_body(tree) for tree in trees], "cursor": cursor}
 
 
 class SavedTreeView(PartnerAccess, QueryView):
@@ -258,7 +256,7 @@ class SavedTreeView(PartnerAccess, QueryView):
         operation_id="deleteSavedAirdrop",
         description="Delete a saved airdrop of your key. Its tokens have no proofs here from then on.",
         parameters=[SAVED_ID],
-        responses={200: DELETED_AIRDROP_ANSWER},
+        responses={200: responses.DeletedAirdrop},
     )
 )
 class SavedAirdropView(SavedTreeView):

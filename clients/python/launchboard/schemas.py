@@ -941,7 +941,7 @@ class SavedAirdropAnswer(TypedDict):
     amount: str
     entries: int
     createdAt: str
-    success: NotRequired[bool]
+    success: bool
 
 
 class SavedAirdrops(TypedDict):
@@ -969,7 +969,7 @@ class SavedAllowlistAnswer(TypedDict):
     merkleRoot: str
     entries: int
     createdAt: str
-    success: NotRequired[bool]
+    success: bool
 
 
 class SavedAllowlists(TypedDict):

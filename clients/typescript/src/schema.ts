@@ -2133,7 +2133,7 @@ export interface components {
         AirdropEntry: {
             account: string;
             /** @description Total that the account may claim over time, including past claims. */
-            readonly amount: string;
+            amount: string;
         };
         /** @description Amount that one account may claim. */
         AirdropEntryShape: {
@@ -2190,7 +2190,7 @@ export interface components {
         AllowedBuyer: {
             address: string;
             /** @description The most that the buyer may pay. */
-            readonly allowedAmountWei: string;
+            allowedAmountWei: string;
         };
         AllowlistBody: {
             /** @description Each address once. */
@@ -2206,7 +2206,7 @@ export interface components {
             /** @description Argument `proof` of `buyIntoPresaleWithProof`: amount and hashes as ABI-encoded bytes. Null if none is required. */
             encodedProof: string | null;
             /** @description The most that the account may pay. */
-            readonly allowedAmountWei: string;
+            allowedAmountWei: string;
         };
         AssetHolders: {
             id: string;
@@ -2596,11 +2596,7 @@ export interface components {
             expectedAddress: string | null;
             requestKey: string;
             chainId: number;
-            /**
-             * @description Status when the deployment was stored, also in later responses for its key. Not in dry runs.
-             *
-             *     * `enqueued` - enqueued
-             */
+            /** @description Status when the deployment was stored, also in later responses for its key. Not in dry runs. */
             status?: components["schemas"]["DeployAnswerStatusEnum"];
             /**
              * Format: uri
@@ -2614,10 +2610,7 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /**
-         * @description * `enqueued` - enqueued
-         * @enum {string}
-         */
+        /** @enum {string} */
         DeployAnswerStatusEnum: "enqueued";
         DeployBody: {
             token: components["schemas"]["TokenShape"];
@@ -2645,15 +2638,7 @@ export interface components {
         /** @description Status of a deployment. */
         DeployStatusAnswer: {
             requestKey: string;
-            /**
-             * @description enqueued; submitted to the chain; mined in a block; indexed by this service; or failed, which is final unless an operator retries it. A reorg resets it to submitted. A presale stays mined until the launch that ends it is indexed.
-             *
-             *     * `enqueued` - Enqueued
-             *     * `submitted` - Submitted
-             *     * `mined` - Mined
-             *     * `indexed` - Indexed
-             *     * `failed` - Failed
-             */
+            /** @description enqueued; submitted to the chain; mined in a block; indexed by this service; or failed, which is final unless an operator retries it. A reorg resets it to submitted. A presale stays mined until the launch that ends it is indexed. */
             status: components["schemas"]["DeployStatusAnswerStatusEnum"];
             /** @description Mined transaction, or the newest one sent, which may be replaced by one with a higher fee. */
             txHash: string | null;
@@ -2666,14 +2651,7 @@ export interface components {
             /** Format: date-time */
             updatedAt: string;
         };
-        /**
-         * @description * `enqueued` - Enqueued
-         *     * `submitted` - Submitted
-         *     * `mined` - Mined
-         *     * `indexed` - Indexed
-         *     * `failed` - Failed
-         * @enum {string}
-         */
+        /** @enum {string} */
         DeployStatusAnswerStatusEnum: "enqueued" | "submitted" | "mined" | "indexed" | "failed";
         /** @description The deployer of a token; unknown parts are null. */
         Deployer: {
@@ -4001,7 +3979,7 @@ export interface components {
             id: number;
             merkleRoot: string;
             /** @description Total of all entries. */
-            readonly amount: string;
+            amount: string;
             /** @description Number of entries. */
             entries: number;
             /** Format: date-time */
@@ -4012,13 +3990,12 @@ export interface components {
             id: number;
             merkleRoot: string;
             /** @description Total of all entries. */
-            readonly amount: string;
+            amount: string;
             /** @description Number of entries. */
             entries: number;
             /** Format: date-time */
             createdAt: string;
-            /** @default true */
-            success?: boolean;
+            success: boolean;
         };
         SavedAirdrops: {
             data: components["schemas"]["SavedAirdrop"][];
@@ -4044,8 +4021,7 @@ export interface components {
             entries: number;
             /** Format: date-time */
             createdAt: string;
-            /** @default true */
-            success?: boolean;
+            success: boolean;
         };
         SavedAllowlists: {
             data: components["schemas"]["SavedAllowlist"][];
@@ -4181,14 +4157,7 @@ export interface components {
             contract: string;
             /** @description The contract's own number, 1 to 5. */
             status: number;
-            /**
-             * @description By the status and the time: the contract records the end of a sale only on its next call.
-             *
-             *     * `active` - active
-             *     * `successful` - successful
-             *     * `failed` - failed
-             *     * `launched` - launched
-             */
+            /** @description By the status and the time: the contract records the end of a sale only on its next call. */
             state: components["schemas"]["ShownPresaleStateEnum"];
             name: string;
             symbol: string;
@@ -4197,9 +4166,9 @@ export interface components {
             owner: string;
             /** @description Contract; null if all accounts may buy. */
             allowlist: string | null;
-            readonly minEthGoal: string;
-            readonly maxEthGoal: string;
-            readonly ethRaised: string;
+            minEthGoal: string;
+            maxEthGoal: string;
+            ethRaised: string;
             /** @description Unix seconds. */
             endTime: number;
             /** @description Unix seconds; null if the contract reports none. */
@@ -4209,13 +4178,7 @@ export interface components {
             /** @description The launched token. */
             tokenAddress: string | null;
         };
-        /**
-         * @description * `active` - active
-         *     * `successful` - successful
-         *     * `failed` - failed
-         *     * `launched` - launched
-         * @enum {string}
-         */
+        /** @enum {string} */
         ShownPresaleStateEnum: "active" | "successful" | "failed" | "launched";
         /** @description A share of the liquidity's fees, and the account that may change its recipient. */
         ShownPretokenAdmin: {
@@ -4374,7 +4337,7 @@ export interface components {
         TokenAirdrop: {
             merkleRoot: string;
             /** @description Total of all entries. */
-            readonly amount: string;
+            amount: string;
             /** @description Number of entries. */
             entries: number;
         };

@@ -4,6 +4,7 @@ They are found by the root that the allow-list contract has for the presale: its
 entries come from the deployment that has started the presale, or are posted.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
@@ -16,6 +17,7 @@ from tokens.chains.rpc.client import query_deadline
 from tokens.deploying.airdrop_proofs import read_proof
 from tokens.deploying.rules import supply_shares
 from tokens.deploying.sales.presale_list import listed_contract
+from tokens.deploying.sales.responses import AllowlistProofAnswer
 from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_registry import registry
 from tokens.models import Deployment, SavedTree, SavedTreeEntry
@@ -24,17 +26,6 @@ from tokens.models import Deployment, SavedTree, SavedTreeEntry
 _SECONDS = 10.0
 # A presale's owner may replace the root.
 _ROOT_TIMES = CacheTimes(fresh=15.0, ttl=3_600.0, wait_timeout=_SECONDS, lock_ttl=30.0)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BuyerProof:
-    """Whether an account may buy, up to how many wei, and the hashes that the contract requires as a proof."""
-
-    is_allowed: bool
-    most: int
-    proof: tuple[str, ...] = ()
-    # Amount and hashes as the contract takes them; None if the account needs or has no proof.
-    encoded: str | None = None
 
 
 class PresaleAllowlist(Protocol):
@@ -47,7 +38,7 @@ class PresaleAllowlist(Protocol):
     def buyers(self) -> list[tuple[str, int]]:
         """Return (EIP-55 address, most wei) pairs; empty if all accounts may buy."""
 
-    def prove_buyer(self, buyer: str) -> BuyerProof:
+    def prove_buyer(self, buyer: str) -> AllowlistProofAnswer:
         """Return whether a buyer (EIP-55) may buy, with the proof from leaf to root."""
 
 
@@ -62,9 +53,9 @@ class OpenSale:
         """Return no buyer."""
         return []
 
-    def prove_buyer(self, buyer: str) -> BuyerProof:
+    def prove_buyer(self, buyer: str) -> AllowlistProofAnswer:
         """Return that every account may buy."""
-        return BuyerProof(is_allowed=True, most=self.most)
+        return _proof_body(is_allowed=True, most=self.most)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,14 +74,14 @@ class DeployedAllowlist:
         """Return the entries in the deployment's sequence."""
         return list(self.entries)
 
-    def prove_buyer(self, buyer: str) -> BuyerProof:
+    def prove_buyer(self, buyer: str) -> AllowlistProofAnswer:
         """Return an account's proof, from the tree."""
         for position, (account, most) in zip(self.tree.positions, self.entries, strict=True):
             if account == buyer:
                 nodes, positions = self.tree.nodes, proof_positions(position)
-                proof = tuple("0x" + nodes[index * NODE_BYTES : (index + 1) * NODE_BYTES].hex() for index in positions)
+                proof = ["0x" + nodes[index * NODE_BYTES : (index + 1) * NODE_BYTES].hex() for index in positions]
                 return _listed_buyer(most, proof)
-        return BuyerProof(is_allowed=False, most=0)
+        return _proof_body(is_allowed=False, most=0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,17 +96,23 @@ class PostedAllowlist:
         rows = SavedTreeEntry.objects.filter(tree=self.tree_id).order_by("account").values_list("account", "amount")
         return [(account, int(amount)) for account, amount in rows]
 
-    def prove_buyer(self, buyer: str) -> BuyerProof:
+    def prove_buyer(self, buyer: str) -> AllowlistProofAnswer:
         """Return an account's proof, from the stored nodes. One query or two."""
         entry = SavedTreeEntry.objects.filter(tree=self.tree_id, account=buyer).first()
         if entry is None:
-            return BuyerProof(is_allowed=False, most=0)
+            return _proof_body(is_allowed=False, most=0)
         proof = read_proof(SavedTree, self.tree_id, position=entry.position)
         return _listed_buyer(int(entry.amount), proof)
 
 
-def _listed_buyer(most: int, proof: tuple[str, ...]) -> BuyerProof:
-    return BuyerProof(is_allowed=True, most=most, proof=proof, encoded=encode_allowlist_proof(most, proof))
+def _listed_buyer(most: int, proof: Sequence[str]) -> AllowlistProofAnswer:
+    return _proof_body(is_allowed=True, most=most, proof=proof, encoded=encode_allowlist_proof(most, proof))
+
+
+def _proof_body(
+    *, is_allowed: bool, most: int, proof: Sequence[str] = (), encoded: str | None = None
+) -> AllowlistProofAnswer:
+    return {"isAllowed": is_allowed, "proof": list(proof), "encodedProof": encoded, "allowedAmountWei": str(most)}
 
 
 def find_allowlist(chain_id: int, presale_id: int) -> PresaleAllowlist | None:

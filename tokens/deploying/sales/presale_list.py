@@ -7,7 +7,7 @@ range in 15 seconds.
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 
 from config.http.errors import PermanentError
@@ -18,6 +18,7 @@ from tokens.chains.registry.chains import Contract
 from tokens.chains.rpc.client import query_deadline
 from tokens.chains.types import Presale, PresaleTermsOnChain
 from tokens.deploying.sales.presale_search import PresaleFilter, presale_state, search_presales, searched_ids
+from tokens.deploying.sales.responses import Presales, ShownPresale
 from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_registry import registry
 
@@ -32,26 +33,6 @@ class NoPresalesError(PermanentError):
     """The chain has no presale contract in the registry."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ShownPresale:
-    """A presale, and its state when the request came, one of STATES."""
-
-    chain_id: int
-    contract: str
-    sale: PresaleTermsOnChain
-    state: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PresalePage:
-    """Presales, and how many the contract has, or a filter has found."""
-
-    presales: list[ShownPresale]
-    total: int
-    # The oldest id that the filter covers; None without a filter, or without presales.
-    oldest_searched: int | None
-
-
 def listed_contract(chain_id: int) -> Contract:
     """Return the contract whose presales are listed: our own launches use it. Raises NoPresalesError."""
     chain = registry().chains.get(chain_id)
@@ -61,9 +42,7 @@ def listed_contract(chain_id: int) -> Contract:
     return contract
 
 
-def fetch_presale_page(
-    chain_id: int, *, offset: int, limit: int, newest_first: bool, only: PresaleFilter
-) -> PresalePage:
+def fetch_presale_page(chain_id: int, *, offset: int, limit: int, newest_first: bool, only: PresaleFilter) -> Presales:
     """Fetch a page of a chain's presales by id, up to 15 seconds old; with a filter, only matching presales.
 
     Ids are consecutive from 1. Their number and a filter's matches may be a minute old; all facts may be older while no
@@ -86,16 +65,43 @@ def fetch_presale_page(
     sales = _fetch_terms(chain, page_ids, contract=contract.address, total=total)
     now = int(time.time())
     shown = [
-        ShownPresale(chain_id=chain_id, contract=contract.address, sale=sale, state=presale_state(sale.sale, at=now))
-        for sale in sales
+        _describe(terms, chain_id, contract=contract.address, state=presale_state(terms.sale, at=now))
+        for terms in sales
     ]
-    return PresalePage(
-        presales=[
-            each for each in shown if only.matches(state=each.state, owner=each.sale.owner, admin=each.sale.admin)
+    return {
+        "presales": [
+            presale
+            for presale in shown
+            if only.matches(state=presale["state"], owner=presale["owner"], admin=presale["tokenAdmin"])
         ],
-        total=len(ids),
-        oldest_searched=None if only.is_empty or not total else searched_ids(total)[0],
-    )
+        "totalCount": len(ids),
+        "oldestSearched": None if only.is_empty or not total else searched_ids(total)[0],
+    }
+
+
+def _describe(terms: PresaleTermsOnChain, chain_id: int, *, contract: str, state: str) -> ShownPresale:
+    sale = terms.sale
+    return {
+        "presaleId": sale.presale_id,
+        "chainId": chain_id,
+        "contract": contract,
+        "status": sale.status,
+        "state": state,
+        "name": terms.name,
+        "symbol": terms.symbol,
+        "image": terms.image,
+        "tokenAdmin": terms.admin,
+        "owner": terms.owner,
+        "allowlist": terms.allowlist,
+        "minEthGoal": str(sale.min_goal),
+        "maxEthGoal": str(terms.max_goal),
+        "ethRaised": str(sale.raised),
+        "endTime": sale.ends_at,
+        "launchUntil": sale.launches_until,
+        "lockupDuration": terms.lockup,
+        "vestingDuration": terms.vesting,
+        "tokenAddress": terms.token,
+    }
 
 
 def _fetch_terms(chain: Chain, ids: Sequence[int], *, contract: str, total: int) -> list[PresaleTermsOnChain]:

@@ -19,26 +19,15 @@ from config.web.body_limits import MAX_BODY_BYTES
 from config.web.response_headers import public_cache_control
 from tokens.chains.errors import NodeUnavailableError
 from tokens.deploying import api_errors
+from tokens.deploying.sales import responses
 from tokens.deploying.sales.posted_allowlists import ALLOWLIST_BODY, save_allowlist
 from tokens.deploying.sales.presale_allowlists import PresaleAllowlist, find_allowlist
 from tokens.deploying.sales.presale_list import NoPresalesError, fetch_presale_page
 from tokens.deploying.sales.presale_search import PresaleFilter
-from tokens.deploying.sales.serializers import (
-    ALLOWLIST_ANSWER,
-    DELETED_ALLOWLIST_ANSWER,
-    PRESALES_ANSWER,
-    SAVED_ALLOWLISTS_ANSWER,
-    AllowlistProofAnswer,
-    AllowlistProofQuery,
-    AllowlistQuery,
-    PresalesQuery,
-    SavedAllowlistAnswer,
-    SavedAllowlistSerializer,
-    ShownPresaleSerializer,
-)
+from tokens.deploying.sales.serializers import AllowlistProofQuery, AllowlistQuery, PresalesQuery
 from tokens.deploying.views import DEPLOY_SECURITY, SAVED_ID, SavedTreesView, SavedTreeView
 from tokens.installation.installed_chains import UnsupportedChainError
-from tokens.models import TreeKind
+from tokens.models import SavedTree, TreeKind
 
 _NO_PRESALES = "chainId must be a chain of this service with a presale contract"
 
@@ -49,7 +38,7 @@ class PresalesView(QueryView):
     query_serializer = PresalesQuery
     cache_control = public_cache_control(15)
 
-    @extend_schema(operation_id="listPresales", responses={200: PRESALES_ANSWER, 503: None})
+    @extend_schema(operation_id="listPresales", responses={200: responses.Presales, 503: None})
     def get(self, request: Request) -> Response:
         """List the presales of a chain by id, with their state as of up to 15 seconds ago.
 
@@ -59,7 +48,7 @@ class PresalesView(QueryView):
             state=self.query.get("state"), owner=self.query.get("owner"), admin=self.query.get("tokenAdmin")
         )
         try:
-            page = fetch_presale_page(
+            body = fetch_presale_page(
                 self.query["chainId"],
                 offset=self.query["offset"],
                 limit=self.query["limit"],
@@ -70,8 +59,7 @@ class PresalesView(QueryView):
             raise BadRequestError(_NO_PRESALES, field="chainId") from error
         except NodeUnavailableError as error:
             raise UpstreamUnavailableError("The chain is not available") from error
-        shown = ShownPresaleSerializer(page.presales, many=True).data
-        return Response({"presales": shown, "totalCount": page.total, "oldestSearched": page.oldest_searched})
+        return Response(body)
 
 
 class AllowlistView(PartnerWrites, QueryView):
@@ -87,7 +75,9 @@ class AllowlistView(PartnerWrites, QueryView):
         """Return the launch request limit for a POST, as for one that saves an airdrop."""
         return [DeployLimit] if self.request.method == "POST" else []
 
-    @extend_schema(operation_id="getPresaleAllowlist", responses={200: ALLOWLIST_ANSWER, 404: None, 503: None})
+    @extend_schema(
+        operation_id="getPresaleAllowlist", responses={200: responses.PresaleAllowlist, 404: None, 503: None}
+    )
     @from_replica
     def get(self, request: Request) -> Response:
         """Return the buyers of a presale that this service has started, or whose entries are posted. Others are 404.
@@ -97,21 +87,18 @@ class AllowlistView(PartnerWrites, QueryView):
         """
         presale_id, chain_id = self.query["presaleId"], self.query["chainId"]
         allowlist = _find(chain_id, presale_id)
-        return Response(
-            {
-                "presaleId": presale_id,
-                "chainId": chain_id,
-                "merkleRoot": allowlist.root,
-                "allocations": [
-                    {"address": buyer, "allowedAmountWei": str(most)} for buyer, most in allowlist.buyers()
-                ],
-            }
-        )
+        body: responses.PresaleAllowlist = {
+            "presaleId": presale_id,
+            "chainId": chain_id,
+            "merkleRoot": allowlist.root,
+            "allocations": [{"address": buyer, "allowedAmountWei": str(most)} for buyer, most in allowlist.buyers()],
+        }
+        return Response(body)
 
     @extend_schema(
         operation_id="savePresaleAllowlist",
         request=ALLOWLIST_BODY.schema,
-        responses={200: SavedAllowlistAnswer, 409: None, 413: None},
+        responses={200: responses.SavedAllowlistAnswer, 409: None, 413: None},
         auth=DEPLOY_SECURITY,
     )
     def post(self, request: Request) -> Response:
@@ -125,7 +112,7 @@ class AllowlistView(PartnerWrites, QueryView):
         partner: Any = request.auth
         with api_errors.as_api_errors():
             saved = save_allowlist(request.data, partner=partner)
-        return Response(SavedAllowlistAnswer(saved).data)
+        return Response(responses.SavedAllowlistAnswer(**_saved_body(saved), success=True))
 
 
 class AllowlistProofView(QueryView):
@@ -136,26 +123,30 @@ class AllowlistProofView(QueryView):
 
     @extend_schema(
         operation_id="getPresaleAllowlistProof",
-        responses={200: AllowlistProofAnswer, 404: None, 503: None},
+        responses={200: responses.AllowlistProofAnswer, 404: None, 503: None},
     )
     @from_replica
     def get(self, request: Request) -> Response:
         """Return whether an account may buy in a presale of `getPresaleAllowlist`, with the proof for it."""
         allowlist = _find(self.query["chainId"], self.query["presaleId"])
-        return Response(AllowlistProofAnswer(allowlist.prove_buyer(self.query["buyerAddress"])).data)
+        return Response(allowlist.prove_buyer(self.query["buyerAddress"]))
 
 
 @extend_schema_view(
     get=extend_schema(
         operation_id="listSavedAllowlists",
         description="List the allow-lists that your key has posted, newest first, whether or not a presale has them.",
-        responses={200: SAVED_ALLOWLISTS_ANSWER},
+        responses={200: responses.SavedAllowlists},
     )
 )
 class SavedAllowlistsView(SavedTreesView):
     """Allow-lists that a partner has posted."""
 
-    kind, row_serializer = TreeKind.ALLOWLIST, SavedAllowlistSerializer
+    kind = TreeKind.ALLOWLIST
+
+    def page_body(self, trees: Sequence[SavedTree], cursor: int | None) -> responses.SavedAllowlists:
+        """Return the body for a page."""
+        return {"data": [_saved_body(tree) for tree in trees], "cursor": cursor}
 
 
 @extend_schema_view(
@@ -163,7 +154,7 @@ class SavedAllowlistsView(SavedTreesView):
         operation_id="deleteSavedAllowlist",
         description="Delete an allow-list of your key. Its presales have no buyers and proofs here from then on.",
         parameters=[SAVED_ID],
-        responses={200: DELETED_ALLOWLIST_ANSWER},
+        responses={200: responses.DeletedAllowlist},
     )
 )
 class SavedAllowlistView(SavedTreeView):
@@ -182,3 +173,7 @@ def _find(chain_id: int, presale_id: int) -> PresaleAllowlist:
     if allowlist is None:
         raise NotFound("Presale not found")
     return allowlist
+
+
+def _saved_body(tree: SavedTree) -> responses.SavedAllowlist:
+    return {"id": tree.pk, "merkleRoot": tree.root, "entries": tree.entry_count, "createdAt": tree.created_at}
