@@ -2,12 +2,12 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from leaderboard.facts.audiences import Audience
 from leaderboard.facts.columns import BoolArray, Float64Array, IntervalFacts
+from leaderboard.ranking import responses
 from leaderboard.ranking.discounts import DISCOUNTS, Discount, bounded
 
 # Assumed for an account without a known social score: a reporter can invent any number of such accounts.
@@ -73,7 +73,7 @@ class AudienceWeight:
             flags.append((discounted, (lost >= _FLAG_WEIGHT) & (lost >= FLAG_SHARE * self.whole)))
         return flags
 
-    def figures(self) -> dict[int, dict[str, Any]]:
+    def figures(self) -> dict[int, responses.AudienceShape]:
         """Return agent -> audience figures; agents without accounts are left out."""
         accounts = np.diff(self.audience.starts).tolist()
         weights = [np.round(weight, 6).tolist() for weight in (self.whole, self.independent, self.counted)]
@@ -83,7 +83,7 @@ class AudienceWeight:
             if number
         }
 
-    def describe(self, discounted: Discounted, agent: int) -> dict[str, Any]:
+    def describe(self, discounted: Discounted, agent: int) -> responses.DiscountEvidence:
         """Return a discount's evidence for an agent: the formula's figures, and the heaviest accounts."""
         pairs = self.audience.pairs_of(agent)
         rows = pairs.start + np.flatnonzero(discounted.pairs[pairs])

@@ -5,13 +5,12 @@ docs/leaderboard.md explains each formula. Any change to the results must raise 
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from leaderboard.facts.audiences import build_audience
 from leaderboard.facts.columns import Float64Array, Int32Array, IntervalFacts
-from leaderboard.ranking import score_components, tallies
+from leaderboard.ranking import responses, score_components, tallies
 from leaderboard.ranking.audience_weight import AudienceWeight, weigh_audience
 from leaderboard.ranking.score_components import AUDIENCE, OWN_WORD
 from leaderboard.ranking.tallies import Tallies
@@ -22,7 +21,8 @@ OWN_WORD_SHARE = 0.25
 # Scores are rounded, so that no ranking depends on a sum's last bit.
 DECIMALS = 6
 
-Evidence = dict[str, Any]
+# Flag -> evidence.
+Evidence = dict[str, responses.DiscountEvidence]
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,10 @@ class AgentScores:
     discounted: Float64Array
     # Sorted as `discounts.DISCOUNTS`.
     flags: Sequence[tuple[str, ...]]
-    # Agent's index -> flag -> JSON-serialisable evidence.
+    # Agent's index -> its flags' evidence.
     evidence: Mapping[int, Evidence]
-    # Agent's index -> its audience's JSON-serialisable figures; absent without accounts.
-    audiences: Mapping[int, Evidence]
+    # Agent's index -> its audience's figures; absent without accounts.
+    audiences: Mapping[int, responses.AudienceShape]
 
 
 def score_agents(facts: IntervalFacts, *, without: Collection[str] = ()) -> AgentScores:

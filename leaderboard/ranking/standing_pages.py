@@ -8,6 +8,7 @@ from django.db.models import Case, Exists, OuterRef, When
 
 from config.postgresql.replica import require_primary
 from leaderboard.models import Interval, Snapshot, Standing
+from leaderboard.ranking import responses
 from leaderboard.ranking.standing_cursors import StandingPosition
 from tokens.models import Token
 
@@ -46,7 +47,7 @@ class StandingPage:
     `large_audience` is the snapshot's.
     """
 
-    rows: list[dict[str, Any]]
+    rows: list[responses.StandingShape]
     next_position: StandingPosition | None
     large_audience: float | None
 
@@ -92,9 +93,9 @@ def _snapshot_exists(interval: Interval, snapshot_id: int) -> bool:
     return Snapshot.objects.filter(pk=snapshot_id, interval=interval).exists()
 
 
-def _to_api(row: Row, *, with_score: bool) -> dict[str, Any]:
+def _to_api(row: Row, *, with_score: bool) -> responses.StandingShape:
     """Build the API row with keys in the contract's sequence; unknown texts are null."""
-    record = {
+    record: responses.StandingShape = {
         "rank": row["rank"],
         "agentId": row["public_id"],
         "agentName": row["agent_name"] or None,
@@ -119,10 +120,10 @@ def _to_api(row: Row, *, with_score: bool) -> dict[str, Any]:
         "lastActiveAt": row["last_active_at"],
         "computedAt": row["snapshot__computed_at"],
     }
-    return record | {"score": _score_to_api(row)} if with_score else record
+    return {**record, "score": _score_to_api(row)} if with_score else record
 
 
-def _score_to_api(row: Row) -> dict[str, Any]:
+def _score_to_api(row: Row) -> responses.StandingScoreShape:
     return {
         "composite": row["composite"],
         "components": row["components"],

@@ -18,7 +18,7 @@ from config.processes.concurrency_limits import write_slot
 from leaderboard.events import recording, request_body
 from leaderboard.events.errors import EventProblem, ForeignAgentError, InvalidEventsError, MissingScoresScopeError
 from leaderboard.events.recording import Reporter
-from leaderboard.events.serializers import EVENTS_RESPONSE
+from leaderboard.events.responses import AgentEventsAnswer
 
 # A full batch's statement takes a hundredth of this.
 _STATEMENT_MS = 3_000
@@ -35,7 +35,7 @@ class AgentEventsView(PartnerAccess, LimitedView):
     @extend_schema(
         operation_id="reportAgentEvents",
         request=request_body.EVENTS_BODY.schema,
-        responses={200: EVENTS_RESPONSE},
+        responses={200: AgentEventsAnswer},
     )
     def post(self, request: Request) -> Response:
         """Report up to 1,000 events about your agents.
@@ -62,7 +62,7 @@ class AgentEventsView(PartnerAccess, LimitedView):
             raise FieldsForbiddenError(" ".join(_body_problem(error.problems[0])), fields=_by_event(error)) from error
         except InvalidEventsError as error:
             raise ValidationError(_by_event(error)) from error
-        return Response({"success": True, "added": recorded.added, "known": recorded.known})
+        return Response(AgentEventsAnswer(success=True, added=recorded.added, known=recorded.known))
 
 
 def _body_problem(problem: EventProblem) -> Problem:

@@ -15,9 +15,10 @@ from config.web.response_headers import PRIVATE_NO_STORE
 from leaderboard.hub import fid_proofs
 from leaderboard.models import Agent, Interval, Standing
 from leaderboard.models.snapshots import AUDIENCE_EVIDENCE
-from leaderboard.ranking.serializers import OWN_STANDING, OwnStandingQuery
+from leaderboard.ranking.responses import AgentStanding, AudienceShape, DiscountEvidence, OwnStandingShape
+from leaderboard.ranking.serializers import OwnStandingQuery
 
-_NO_AUDIENCE = {"accounts": 0, "weight": 0.0, "independent": 0.0, "counted": 0.0}
+_NO_AUDIENCE: AudienceShape = {"accounts": 0, "weight": 0.0, "independent": 0.0, "counted": 0.0}
 
 
 class OwnStandingView(PartnerAccess, QueryView):
@@ -27,7 +28,7 @@ class OwnStandingView(PartnerAccess, QueryView):
     query_serializer = OwnStandingQuery
     cache_control = PRIVATE_NO_STORE
 
-    @extend_schema(operation_id="getAgentStanding", responses={200: OWN_STANDING, 404: None})
+    @extend_schema(operation_id="getAgentStanding", responses={200: AgentStanding, 404: None})
     def get(self, request: Request) -> Response:
         """Return the current standing of one of your agents, with its score.
 
@@ -45,7 +46,7 @@ class OwnedStandingView(UserAccess, QueryView):
     query_serializer = OwnStandingQuery
     cache_control = PRIVATE_NO_STORE
 
-    @extend_schema(operation_id="getOwnedAgentStanding", responses={200: OWN_STANDING, 404: None})
+    @extend_schema(operation_id="getOwnedAgentStanding", responses={200: AgentStanding, 404: None})
     def get(self, request: Request) -> Response:
         """Return the current standing for an agent that you own, with its score.
 
@@ -61,29 +62,36 @@ class OwnedStandingView(UserAccess, QueryView):
 def _respond(agent: Agent | None, interval: str) -> Response:
     if agent is None:
         raise NotFound("Agent not found")
-    return Response({"data": _read_own_standing(agent, Interval(interval))})
+    return Response(AgentStanding(data=_read_own_standing(agent, Interval(interval))))
 
 
-def _read_own_standing(agent: Agent, interval: Interval) -> dict[str, Any]:
+def _read_own_standing(agent: Agent, interval: Interval) -> OwnStandingShape:
     """Return an agent's API row for its owner; without a current standing the ranking's values are null."""
     current = Standing.objects.filter(agent=agent, snapshot__is_current=True, snapshot__interval=interval)
     standing = current.select_related("snapshot").first()
     is_proven = agent.has_proven(agent.fid)
-    row = {
+    row: OwnStandingShape = {
         "agentId": agent.agent_id,
         "fid": agent.fid,
         "fidProven": is_proven,
         "fidProofCode": None if is_proven or agent.fid is None else fid_proofs.proof_code(agent),
         "interval": interval.value,
+        "computedAt": None,
+        "rank": None,
+        "composite": None,
+        "components": None,
+        "audience": None,
+        "discounts": None,
     }
     if standing is None:
-        return row | dict.fromkeys(("computedAt", "rank", "composite", "components", "audience", "discounts"))
-    evidence: Mapping[str, Any] = standing.evidence
-    return row | {
+        return row
+    discounts: Mapping[str, DiscountEvidence] = standing.evidence
+    return {
+        **row,
         "computedAt": standing.snapshot.computed_at,
         "rank": standing.rank,
         "composite": standing.composite,
         "components": standing.components,
-        "audience": evidence.get(AUDIENCE_EVIDENCE, _NO_AUDIENCE),
-        "discounts": [{"flag": flag, **evidence[flag]} for flag in standing.wash_flags if flag in evidence],
+        "audience": standing.evidence.get(AUDIENCE_EVIDENCE, _NO_AUDIENCE),
+        "discounts": [{"flag": flag, **discounts[flag]} for flag in standing.wash_flags if flag in discounts],
     }

@@ -1,6 +1,7 @@
 """Public rankings page: agents by rank, with their score components in words."""
 
 from functools import partial
+from math import inf
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
@@ -38,12 +39,13 @@ def leaderboard_page(request: HttpRequest) -> HttpResponse:
     interval = Interval(parse_choice(parameters, "interval", Interval.values) or Interval.DAY)
     position = parse_page_cursor(parameters, partial(parse_cursor, interval=interval))
     page = read_standing_page(interval, position, limit=ROWS, with_score=True)
-    for row in page.rows:
-        # The row already has runs and casts as figures, so only a large audience is marked.
-        audience = row.pop("score")["components"].get("audience", 0)
-        row["has_large_audience"] = page.large_audience is not None and audience >= page.large_audience
+    threshold = inf if page.large_audience is None else page.large_audience
     context = {
-        "rows": page.rows,
+        # A row already has runs and casts as figures, so only a large audience is marked.
+        "rows": [
+            {**row, "has_large_audience": row["score"]["components"].get("audience", 0) >= threshold}
+            for row in page.rows
+        ],
         "period": _NAMES[interval],
         "computed_at": page.rows[0]["computedAt"] if page.rows else None,
         "intervals": [

@@ -12,7 +12,8 @@ from config.api.views import QueryView
 from config.web.response_headers import PRIVATE_NO_STORE, public_cache_control
 from leaderboard.models import Interval
 from leaderboard.ranking import standing_cursors
-from leaderboard.ranking.serializers import LEADERBOARD, LeaderboardQuery
+from leaderboard.ranking.responses import Leaderboard
+from leaderboard.ranking.serializers import LeaderboardQuery
 from leaderboard.ranking.standing_pages import read_standing_page
 
 # Shared caches keep a ranking page, and serve it while they revalidate it.
@@ -29,7 +30,7 @@ class LeaderboardView(QueryView):
     vary = "Cookie"
     security_by_method = {"GET": [{"userToken": []}, {"adminSession": []}, {}]}
 
-    @extend_schema(operation_id="listLeaderboard", responses={200: LEADERBOARD, 401: None})
+    @extend_schema(operation_id="listLeaderboard", responses={200: Leaderboard, 401: None})
     def get(self, request: Request) -> Response:
         """List agents with a token by their rank within an interval, best first.
 
@@ -43,8 +44,8 @@ class LeaderboardView(QueryView):
         is_public = not with_score and request.auth is None
         read_page = from_replica(read_standing_page) if is_public else read_standing_page
         page = read_page(interval, position, limit=self.query["limit"], with_score=with_score)
-        next_cursor = page.next_position and standing_cursors.encode_cursor(page.next_position, interval=interval)
-        response = Response({"data": page.rows, "cursor": next_cursor})
+        cursor = standing_cursors.encode_cursor(page.next_position, interval=interval) if page.next_position else None
+        response = Response(Leaderboard(data=page.rows, cursor=cursor))
         if not is_public:
             response["Cache-Control"] = PRIVATE_NO_STORE
         return response
