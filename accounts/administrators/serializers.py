@@ -1,4 +1,4 @@
-"""Bodies and responses of the administrator session endpoint."""
+"""Bodies of the administrator session endpoint."""
 
 from typing import Any
 
@@ -16,16 +16,3 @@ class PasswordBody(serializers.Serializer[Any]):
         allow_blank=True,
         help_text="Code of the account's authenticator app, if it has a second factor.",
     )
-
-
-class SessionAnswer(serializers.Serializer[Any]):
-    """Response to a session that was created; its cookie is set."""
-
-    success = serializers.BooleanField(default=True)
-    expiresAt = serializers.DateTimeField(source="expires_at", help_text="End of the session, unless revoked earlier.")
-
-
-class EndAnswer(serializers.Serializer[Any]):
-    """Response to a session that was ended; its cookie is cleared."""
-
-    success = serializers.BooleanField(default=True)

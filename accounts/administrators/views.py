@@ -12,7 +12,8 @@ from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
 from accounts.administrators import sessions
-from accounts.administrators.serializers import EndAnswer, PasswordBody, SessionAnswer
+from accounts.administrators.responses import EndAnswer, SessionAnswer
+from accounts.administrators.serializers import PasswordBody
 from accounts.authentication import UNAUTHORIZED, OptionalUserAuthentication
 from accounts.operators.login_limits import TooManyAttemptsError
 from accounts.users.identity import VerifiedIdentity
@@ -53,7 +54,7 @@ class AdminVerifyView(LimitedView):
         attempts, whatever the names; 503 while other passwords are checked.
         """
         session = sessions.begin_session(_holder(request))
-        response = Response(SessionAnswer(session).data)
+        response = Response(SessionAnswer(success=True, expiresAt=session.expires_at))
         _set_cookie(response, session.cookie, expires=session.expires_at)
         return response
 
@@ -63,7 +64,7 @@ class AdminVerifyView(LimitedView):
         session = sessions.find_session(request._request)
         if session is None or not sessions.revoke_session(session):
             raise NotAuthenticated(UNAUTHORIZED)
-        return Response(EndAnswer({}).data)
+        return Response(EndAnswer(success=True))
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Forbid caching, and delete the cookie if its session has ended or does not exist.

@@ -5,7 +5,6 @@ The rows are a leased queue (`config.postgresql.leased_queue`).
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -14,6 +13,7 @@ from django.utils import timezone
 
 from accounts.models import SocialProfile
 from accounts.profiles import social_provider
+from accounts.profiles.responses import RelatedUser
 from accounts.profiles.social_responses import Profile
 from config.postgresql.leased_queue import LeasedQuerySet
 from config.redis.connection import PREFIX
@@ -54,13 +54,13 @@ def refresh_due_profiles() -> int:
     return len(fids) - len(unanswered)
 
 
-def users_by_fid(fids: Iterable[int | None]) -> dict[int, dict[str, Any]]:
+def users_by_fid(fids: Iterable[int | None]) -> dict[int, RelatedUser]:
     """Return FID -> `related.user` in a token record, with one query; profiles never fetched are absent."""
     profiles = SocialProfile.objects.fetched().filter(fid__in={fid for fid in fids if fid is not None})
     return {profile.fid: related_user(profile) for profile in profiles}
 
 
-def related_user(profile: SocialProfile) -> dict[str, Any]:
+def related_user(profile: SocialProfile) -> RelatedUser:
     """Return `related.user` in a token record; unknown texts are None."""
     # Older clients read the snake-case fields.
     return {

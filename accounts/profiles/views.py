@@ -6,15 +6,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.profiles import public_users
-from accounts.profiles.public_users import PublicUser
-from accounts.profiles.serializers import (
-    USERS_ANSWER,
-    PublicUserSerializer,
-    UserByAddressQuery,
-    UserByFidQuery,
-    UserByNameQuery,
-    UsersByFidsQuery,
-)
+from accounts.profiles.responses import PublicUser, PublicUsers
+from accounts.profiles.serializers import UserByAddressQuery, UserByFidQuery, UserByNameQuery, UsersByFidsQuery
 from config.api.replica_reads import from_replica
 from config.api.views import QueryView
 from config.web.response_headers import public_cache_control
@@ -29,7 +22,7 @@ class UserByFidView(QueryView):
     query_serializer = UserByFidQuery
     cache_control = _CACHE_CONTROL
 
-    @extend_schema(operation_id="getUserByFid", responses={200: PublicUserSerializer, 404: None})
+    @extend_schema(operation_id="getUserByFid", responses={200: PublicUser, 404: None})
     @from_replica
     def get(self, request: Request) -> Response:
         """Look up a user by FID. 404 for a user that this service does not know from a launch or an agent."""
@@ -42,7 +35,7 @@ class UserByAddressView(QueryView):
     query_serializer = UserByAddressQuery
     cache_control = _CACHE_CONTROL
 
-    @extend_schema(operation_id="getUserByAddress", responses={200: PublicUserSerializer, 404: None})
+    @extend_schema(operation_id="getUserByAddress", responses={200: PublicUser, 404: None})
     @from_replica
     def get(self, request: Request) -> Response:
         """Look up a user by an address that the user has verified. If several users have it, the lowest FID wins."""
@@ -55,7 +48,7 @@ class UserByNameView(QueryView):
     query_serializer = UserByNameQuery
     cache_control = _CACHE_CONTROL
 
-    @extend_schema(operation_id="getUserByName", responses={200: PublicUserSerializer, 404: None})
+    @extend_schema(operation_id="getUserByName", responses={200: PublicUser, 404: None})
     @from_replica
     def get(self, request: Request) -> Response:
         """Look up a user by user name. If a name has passed to another user, the profile fetched last wins."""
@@ -70,11 +63,11 @@ class UsersByFidsView(QueryView):
     query_serializer = UsersByFidsQuery
     cache_control = _CACHE_CONTROL
 
-    @extend_schema(operation_id="getUsersByFids", responses={200: USERS_ANSWER})
+    @extend_schema(operation_id="getUsersByFids", responses={200: PublicUsers})
     @from_replica
     def get(self, request: Request) -> Response:
         """Look up users by up to 100 FIDs, in the sequence of the request. Unknown users are absent."""
-        return Response({"users": public_users.find_users(self.query["fids"])})
+        return Response(PublicUsers(users=public_users.find_users(self.query["fids"])))
 
 
 def _user_response(user: PublicUser | None) -> Response:

@@ -1,9 +1,8 @@
 """Catch-up list pages, in publication sequence."""
 
 from dataclasses import dataclass
-from typing import Any
 
-from config.events.event_types import event_body
+from config.events.event_types import EventBody, event_body
 from config.events.models import Event
 from config.events.outbox import newest_event_id, oldest_event_id
 
@@ -20,7 +19,7 @@ class HistoryLostError(Exception):
 class EventPage:
     """Event bodies, and the id after which the next page begins."""
 
-    events: list[dict[str, Any]]
+    events: list[EventBody]
     cursor: int
 
 

@@ -8,8 +8,9 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import WebhookDelivery, WebhookEndpoint
+from accounts.subscriptions.responses import DeliveryAttempt
 from accounts.subscriptions.webhook_secrets import signed_headers
-from config.events.event_types import Json, event_body
+from config.events.event_types import EventBody, event_body
 from config.events.models import Event
 from config.http.errors import PermanentError, RetryableError
 from config.http.json_client import parse_retry_after
@@ -39,7 +40,7 @@ class Attempt:
         """Return whether the endpoint accepted the event: a redirect is a failure."""
         return self.status is not None and 200 <= self.status < 300
 
-    def log_entry(self) -> Json:
+    def log_entry(self) -> DeliveryAttempt:
         """Return the attempt for the delivery log, without any response content."""
         return {
             "at": format_timestamp(timezone.now()),
@@ -81,7 +82,7 @@ def message_id(delivery: WebhookDelivery) -> str:
     return f"test_{delivery.pk}" if delivery.event_id is None else f"evt_{delivery.event_id}"
 
 
-def _test_body(delivery: WebhookDelivery) -> Json:
+def _test_body(delivery: WebhookDelivery) -> EventBody:
     return {
         "id": 0,
         "type": delivery.event_type,

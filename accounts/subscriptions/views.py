@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from accounts.models import DisabledBy, Scope, WebhookDelivery, WebhookEndpoint
 from accounts.permissions import PartnerAccess
-from accounts.subscriptions import deliveries, endpoint_bodies, endpoints, serializers
+from accounts.subscriptions import deliveries, endpoint_bodies, endpoints, responses, serializers
 from accounts.subscriptions.event_pages import HistoryLostError, read_event_page
 from accounts.subscriptions.webhook_secrets import endpoint_secret
 from config.api.errors import ConflictError
@@ -34,7 +34,7 @@ class EventsView(PartnerAccess, QueryView):
 
     @extend_schema(
         operation_id="listEvents",
-        responses={200: serializers.EVENTS_ANSWER, 410: None},
+        responses={200: responses.Events, 410: None},
     )
     def get(self, request: Request) -> Response:
         """List events in publication sequence: public events, and events about your own deployments.
@@ -55,7 +55,7 @@ class EventsView(PartnerAccess, QueryView):
         except HistoryLostError as lost:
             text = f"after: {lost}; read the list again and go on from its X-Last-Event-Id"
             return Response({"error": text, "oldestId": lost.oldest, "newestId": lost.newest}, status=410)
-        return Response({"data": page.events, "cursor": page.cursor})
+        return Response(responses.Events(data=page.events, cursor=page.cursor))
 
 
 class WebhooksAccess(PartnerAccess):
@@ -82,15 +82,15 @@ class WebhooksView(WebhooksAccess, QueryView):
 
     cache_control = PRIVATE_NO_STORE
 
-    @extend_schema(operation_id="listWebhooks", responses={200: serializers.ENDPOINTS_ANSWER})
+    @extend_schema(operation_id="listWebhooks", responses={200: responses.WebhookEndpoints})
     def get(self, request: Request) -> Response:
         """List your webhook endpoints."""
-        return Response({"data": [_endpoint(each) for each in self.own_endpoints()]})
+        return Response(responses.WebhookEndpoints(data=[_endpoint(each) for each in self.own_endpoints()]))
 
     @extend_schema(
         operation_id="createWebhook",
         request=endpoint_bodies.NEW_ENDPOINT.schema,
-        responses={201: serializers.EndpointWithSecret, 409: None},
+        responses={201: responses.EndpointWithSecret, 409: None},
     )
     def post(self, request: Request) -> Response:
         """Create a webhook endpoint, which gets events from now on, by POST.
@@ -114,7 +114,7 @@ class WebhookView(WebhooksAccess, QueryView):
 
     cache_control = PRIVATE_NO_STORE
 
-    @extend_schema(operation_id="getWebhook", parameters=[_ID], responses={200: serializers.EndpointSerializer})
+    @extend_schema(operation_id="getWebhook", parameters=[_ID], responses={200: responses.Endpoint})
     def get(self, request: Request, id: str) -> Response:
         """Return one of your webhook endpoints."""
         return Response(_endpoint(self.endpoint_or_404(id)))
@@ -123,7 +123,7 @@ class WebhookView(WebhooksAccess, QueryView):
         operation_id="updateWebhook",
         parameters=[_ID],
         request=endpoint_bodies.CHANGES_BODY,
-        responses={200: serializers.EndpointSerializer, 409: None},
+        responses={200: responses.Endpoint, 409: None},
     )
     def patch(self, request: Request, id: str) -> Response:
         """Change a webhook endpoint: the keys that are given.
@@ -168,12 +168,12 @@ class WebhookTestView(WebhooksAccess, LimitedView):
         operation_id="testWebhook",
         parameters=[_ID],
         request=None,
-        responses={202: serializers.TEST_ANSWER, 409: None},
+        responses={202: responses.WebhookTest, 409: None},
     )
     def post(self, request: Request, id: str) -> Response:
         """Send an event of type `webhook.test` once. The delivery log has the result. 409 if it is disabled."""
         endpoint = _enabled(self.endpoint_or_404(id))
-        return Response({"deliveryId": deliveries.queue_test(endpoint).pk}, status=202)
+        return Response(responses.WebhookTest(deliveryId=deliveries.queue_test(endpoint).pk), status=202)
 
 
 class WebhookRotationView(WebhooksAccess, LimitedView):
@@ -183,7 +183,7 @@ class WebhookRotationView(WebhooksAccess, LimitedView):
         operation_id="rotateWebhookSecret",
         parameters=[_ID],
         request=None,
-        responses={200: serializers.EndpointWithSecret},
+        responses={200: responses.EndpointWithSecret},
     )
     def post(self, request: Request, id: str) -> Response:
         """Create a new secret and return it. For 24 hours each event is signed by the previous one as well."""
@@ -198,9 +198,7 @@ class WebhookDeliveriesView(WebhooksAccess, QueryView):
     query_serializer = serializers.DeliveriesQuery
     cache_control = PRIVATE_NO_STORE
 
-    @extend_schema(
-        operation_id="listWebhookDeliveries", parameters=[_ID], responses={200: serializers.DELIVERIES_ANSWER}
-    )
+    @extend_schema(operation_id="listWebhookDeliveries", parameters=[_ID], responses={200: responses.WebhookDeliveries})
     def get(self, request: Request, id: str) -> Response:
         """List the deliveries of an endpoint, newest first, with all of their attempts."""
         endpoint = self.endpoint_or_404(id)
@@ -212,7 +210,8 @@ class WebhookDeliveriesView(WebhooksAccess, QueryView):
         limit = self.query["limit"]
         page = list(rows[: limit + 1])
         cursor = page[limit - 1].pk if len(page) > limit else None
-        return Response({"data": [_delivery(each, endpoint) for each in page[:limit]], "cursor": cursor})
+        data = [_delivery(each, endpoint) for each in page[:limit]]
+        return Response(responses.WebhookDeliveries(data=data, cursor=cursor))
 
 
 class WebhookReplayView(WebhooksAccess, LimitedView):
@@ -222,7 +221,7 @@ class WebhookReplayView(WebhooksAccess, LimitedView):
         operation_id="replayWebhook",
         parameters=[_ID],
         request=endpoint_bodies.REPLAY_BODY,
-        responses={202: serializers.REPLAY_ANSWER, 409: None},
+        responses={202: responses.Replay, 409: None},
     )
     def post(self, request: Request, id: str) -> Response:
         """Send events again: one by `eventId`, or those after `afterEventId` up to `untilEventId`.
@@ -234,7 +233,7 @@ class WebhookReplayView(WebhooksAccess, LimitedView):
             events = endpoint_bodies.parse_replay(request.data)
         endpoint = _enabled(self.endpoint_or_404(id))
         replay = deliveries.replay_events(endpoint, first=events.first, last=events.last)
-        return Response({"queued": replay.queued, "cursor": replay.cursor}, status=202)
+        return Response(responses.Replay(queued=replay.queued, cursor=replay.cursor), status=202)
 
 
 @contextmanager
@@ -265,7 +264,7 @@ def _enabled(endpoint: WebhookEndpoint) -> WebhookEndpoint:
     return endpoint
 
 
-def _endpoint(endpoint: WebhookEndpoint) -> dict[str, Any]:
+def _endpoint(endpoint: WebhookEndpoint) -> responses.Endpoint:
     return {
         "id": endpoint.pk,
         "url": endpoint.url,
@@ -282,11 +281,11 @@ def _endpoint(endpoint: WebhookEndpoint) -> dict[str, Any]:
     }
 
 
-def _with_secret(endpoint: WebhookEndpoint) -> dict[str, Any]:
-    return _endpoint(endpoint) | {"secret": endpoint_secret(endpoint)}
+def _with_secret(endpoint: WebhookEndpoint) -> responses.EndpointWithSecret:
+    return {**_endpoint(endpoint), "secret": endpoint_secret(endpoint)}
 
 
-def _delivery(delivery: WebhookDelivery, endpoint: WebhookEndpoint) -> dict[str, Any]:
+def _delivery(delivery: WebhookDelivery, endpoint: WebhookEndpoint) -> responses.Delivery:
     is_pending = delivery.status == "pending"
     due_at = max(delivery.due_at, endpoint.paused_until or delivery.due_at)
     return {

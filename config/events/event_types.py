@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol, TypedDict
 
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from config.parsing.response_types import Keywords, Timestamp, properties_schema
 from config.parsing.timestamps import format_timestamp
 
 Json = dict[str, Any]
@@ -40,6 +41,16 @@ class EventType:
     is_stored: bool = True
     # Whether only the stream sends it, to clients that name it.
     is_stream_only: bool = False
+
+
+class EventBody(TypedDict):
+    id: Annotated[int, Keywords(minimum=0), "Rises in the sequence of publication, with gaps."]
+    type: str
+    version: Annotated[int, "Version of the schema of `data`."]
+    createdAt: Annotated[Timestamp, "Time of the change."]
+    chainId: int | None
+    subject: Annotated[str, "What it is about, such as an address or a request key."]
+    data: Annotated[Any, Keywords(type="object"), "Described by the schema of the type, under `webhooks`."]
 
 
 class EventColumns(Protocol):
@@ -84,24 +95,16 @@ def object_schema(properties: Mapping[str, Json], optional: Mapping[str, Json] =
 
 def event_schema(event_type: EventType) -> Json:
     """Return an event's JSON Schema."""
-    return object_schema(
-        {
-            "id": {"type": "integer", "minimum": 0, "description": "Rises in the sequence of publication, with gaps."},
-            "type": {"type": "string", "const": event_type.name},
-            "version": {
-                "type": "integer",
-                "const": event_type.version,
-                "description": "Version of the schema of `data`.",
-            },
-            "createdAt": {"type": "string", "format": "date-time", "description": "Time of the change."},
-            "chainId": {"type": ["integer", "null"]},
-            "subject": {"type": "string", "description": event_type.subject},
-            "data": event_type.data,
-        }
-    )
+    schema = properties_schema(EventBody)
+    properties = schema["properties"]
+    properties["type"] |= {"const": event_type.name}
+    properties["version"] |= {"const": event_type.version}
+    properties["subject"] |= {"description": event_type.subject}
+    properties["data"] = event_type.data
+    return schema
 
 
-def event_body(event: EventColumns, *, event_id: int) -> Json:
+def event_body(event: EventColumns, *, event_id: int) -> EventBody:
     """Return an event as subscribers get it."""
     return {
         "id": event_id,

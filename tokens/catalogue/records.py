@@ -173,7 +173,7 @@ def _add_users(records: Sequence[TokenRecord]) -> None:
 def add_details(record: TokenRecord) -> TokenDetail:
     """Return the record with its deployer, the deployer's verified address and links by name; unknown is null."""
     fid, wallet = record["requestor_fid"], record["requestor_address"] or record["msg_sender"]
-    user: dict[str, Any] = social_refresh.users_by_fid([fid]).get(fid, {}) if fid is not None else {}
+    user: Mapping[str, Any] = social_refresh.users_by_fid([fid]).get(fid, {}) if fid is not None else {}
     verified = (address for address in user.get("verifiedAddresses", ()) if address.startswith("0x"))
     links = record["socialLinks"]
     details: DetailFields = {

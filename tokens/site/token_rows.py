@@ -8,6 +8,7 @@ from django.db.models import F, FilteredRelation, Q, QuerySet
 from django.utils import timezone
 
 from accounts.profiles import social_refresh
+from accounts.profiles.responses import RelatedUser
 from tokens.installation import installed_registry
 from tokens.installation.installed_launchpads import launchpad_badge
 from tokens.ledger.creators import Creator, count_launches, creator_of, user_name
@@ -83,7 +84,7 @@ def _select_tokens(token_ids: Sequence[int]) -> QuerySet[Any]:
     return tokens.annotate(day=day).annotate(buys=F("day__buys"), sells=F("day__sells"), interface=INTERFACE)
 
 
-def _named_users(tokens: Sequence[Token]) -> dict[int, dict[str, Any]]:
+def _named_users(tokens: Sequence[Token]) -> dict[int, RelatedUser]:
     """Return FID -> profile for the users that launches name."""
     fids = {token.requestor_fid for token in tokens if token.requestor_fid is not None}
     return social_refresh.users_by_fid(fids) if fids else {}
