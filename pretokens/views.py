@@ -15,7 +15,7 @@ from config.api.errors import ConflictError
 from config.api.throttling import PretokenLimit
 from config.api.views import LimitedView, QueryView
 from config.web.response_headers import PRIVATE_NO_STORE
-from pretokens import lifecycle, serializers, storage_quota
+from pretokens import lifecycle, responses, storage_quota
 from pretokens.body import FIELD_NAMES, PRETOKEN_BODY
 from pretokens.models import Pretoken
 from tokens.deploying import api_errors
@@ -32,7 +32,7 @@ class PretokenCreationView(UserAccess, LimitedView):
     @extend_schema(
         operation_id="createPretoken",
         request=PRETOKEN_BODY.schema,
-        responses={200: serializers.CREATED, 409: None, 502: None, 503: None},
+        responses={200: responses.PretokenCreated, 409: None, 502: None, 503: None},
     )
     def post(self, request: Request) -> Response:
         """Store a token configuration for seven days, under a keyword.
@@ -52,7 +52,7 @@ class PretokenCreationView(UserAccess, LimitedView):
             raise ConflictError("A pretoken with this keyword is pending") from error
         except storage_quota.PretokenQuotaError as error:
             raise ConflictError(str(error)) from error
-        return Response({"success": True, "id": pretoken.pk})
+        return Response(responses.PretokenCreated(success=True, id=pretoken.pk))
 
 
 class PendingPretokensView(UserAccess, QueryView):
@@ -60,7 +60,7 @@ class PendingPretokensView(UserAccess, QueryView):
 
     cache_control = PRIVATE_NO_STORE
 
-    @extend_schema(operation_id="listPendingPretokens", responses={200: serializers.PENDING})
+    @extend_schema(operation_id="listPendingPretokens", responses={200: responses.PENDING})
     def get(self, request: Request) -> Response:
         """List your pending pretokens, newest first: those that are not expired, deleted or deployed."""
         pending = Pretoken.objects.owned_by(_user(request).person_ids).pending().newest_first()
@@ -70,13 +70,13 @@ class PendingPretokensView(UserAccess, QueryView):
 class PretokenView(UserAccess, LimitedView):
     """One pretoken."""
 
-    @extend_schema(operation_id="deletePretoken", parameters=[_ID], responses={200: serializers.DELETED})
+    @extend_schema(operation_id="deletePretoken", parameters=[_ID], responses={200: responses.PretokenDeleted})
     def delete(self, request: Request, id: str) -> Response:
         """Delete a pending pretoken of yours. Any other id is 404."""
         pretoken_id = _read_id(id)
         if pretoken_id is None or not lifecycle.delete_pretoken(pretoken_id, person_ids=_user(request).person_ids):
             raise NotFound("Pretoken not found")
-        return Response({"success": True})
+        return Response(responses.PretokenDeleted(success=True))
 
 
 def _user(request: Request) -> CallingUser:

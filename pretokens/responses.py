@@ -1,7 +1,7 @@
-"""Pretoken responses, for the OpenAPI description."""
+"""Pretoken responses."""
 
-from drf_spectacular.utils import inline_serializer
-from rest_framework import serializers
+from typing import TypedDict
+from uuid import UUID
 
 from config.parsing.json_rules import Component, Schema, object_schema, response_schema
 from pretokens.body import PRETOKEN_BODY
@@ -25,7 +25,6 @@ _PENDING_PRETOKEN = Component(
     },
 )
 
-CREATED = inline_serializer("PretokenCreated", {"success": serializers.BooleanField(), "id": serializers.UUIDField()})
 PENDING = Component(
     "PendingPretokens",
     {
@@ -34,4 +33,12 @@ PENDING = Component(
         "required": ["pendingPretokens"],
     },
 )
-DELETED = inline_serializer("PretokenDeleted", {"success": serializers.BooleanField()})
+
+
+class PretokenCreated(TypedDict):
+    success: bool
+    id: UUID
+
+
+class PretokenDeleted(TypedDict):
+    success: bool
