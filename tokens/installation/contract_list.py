@@ -1,60 +1,39 @@
 """The registry's contracts as public responses show them, with launchpad, role and launch topics."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from django.conf import settings
 
 from tokens.chains.evm.generations.launch_layouts import created_event
 from tokens.chains.registry.chains import ChainInfo, Contract
 from tokens.chains.registry.launchpads import Launchpad
+from tokens.installation import responses
 from tokens.installation.installed_launchpads import launchpad_of, list_launchpads
 from tokens.installation.installed_registry import registry
 
 FACTORY = "factory"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ListedContract:
-    """A chain's contract; on Solana an account. Values from a generation or launchpad are None without one."""
-
-    name: str
-    chain_id: int
-    chain: str
-    # Whether this service has a node for the chain, and indexes the contract's launchpad.
-    indexed: bool
-    address: str
-    role: str
-    launchpad: str | None
-    launchpad_title: str | None
-    generation: str | None
-    version: str | None
-    # The API's `type` for tokens that the contract's generation or launchpad launches.
-    type: str | None
-    # Only for factories: topic0 for all launch events, and for a generation's single event.
-    events: dict[str, str | list[str]]
-
-
-def list_contracts(*, chain_id: int | None = None, role: str | None = None) -> list[ListedContract]:
+def list_contracts(*, chain_id: int | None = None, role: str | None = None) -> list[responses.Contract]:
     """Return the contracts on one chain or on all, in one role or in all, in the sequence of the registry's files."""
     chains = (chain for chain in registry().chains.values() if chain_id in (None, chain.chain_id))
-    return [contract for chain in chains for contract in _list_chain(chain) if role in (None, contract.role)]
+    return [contract for chain in chains for contract in _list_chain(chain) if role in (None, contract["role"])]
 
 
-def _list_chain(chain: ChainInfo) -> Iterator[ListedContract]:
+def _list_chain(chain: ChainInfo) -> Iterator[responses.Contract]:
     has_node = chain.chain_id in settings.RPC_URLS
     for contract in chain.registered.values():
         generation = contract.generation
         launchpad = launchpad_of(generation.name) if generation else None
-        yield ListedContract(
+        yield responses.Contract(
             name=f"{generation.type} {contract.role}" if generation else contract.role,
-            chain_id=chain.chain_id,
+            chainId=chain.chain_id,
             chain=chain.name,
             indexed=has_node and (launchpad is None or chain.indexes(launchpad.name)),
             address=contract.address,
             role=contract.role,
             launchpad=launchpad.name if launchpad else None,
-            launchpad_title=launchpad.title if launchpad else None,
+            launchpadTitle=launchpad.title if launchpad else None,
             generation=generation.name if generation else None,
             version=generation.version if generation else None,
             type=generation.type if generation else None,
@@ -66,17 +45,17 @@ def _list_chain(chain: ChainInfo) -> Iterator[ListedContract]:
                 yield _declared_factory(declared.launchpad, chain, address, is_indexed=declared.is_indexed)
 
 
-def _declared_factory(launchpad: Launchpad, chain: ChainInfo, address: str, *, is_indexed: bool) -> ListedContract:
+def _declared_factory(launchpad: Launchpad, chain: ChainInfo, address: str, *, is_indexed: bool) -> responses.Contract:
     launches = [launch for launch in launchpad.launches if address in launch.contracts.get(chain.chain_id, ())]
-    return ListedContract(
+    return responses.Contract(
         name=f"{launchpad.name} {FACTORY}",
-        chain_id=chain.chain_id,
+        chainId=chain.chain_id,
         chain=chain.name,
         indexed=is_indexed,
         address=address,
         role=FACTORY,
         launchpad=launchpad.name,
-        launchpad_title=launchpad.title,
+        launchpadTitle=launchpad.title,
         generation=None,
         version=None,
         type=launchpad.name,
@@ -84,7 +63,7 @@ def _declared_factory(launchpad: Launchpad, chain: ChainInfo, address: str, *, i
     )
 
 
-def _topics(contract: Contract) -> dict[str, str | list[str]]:
+def _topics(contract: Contract) -> responses.ContractEventsShape:
     if contract.role != FACTORY or contract.generation is None:
         return {}
     topic = created_event(contract.generation).topic0

@@ -7,7 +7,8 @@ from rest_framework.response import Response
 from config.api.views import QueryView
 from config.web.response_headers import public_cache_control
 from tokens.installation.contract_list import FACTORY, list_contracts
-from tokens.installation.serializers import ContractSerializer, ContractsQuery, FactoriesQuery
+from tokens.installation.responses import Contract
+from tokens.installation.serializers import ContractsQuery, FactoriesQuery
 
 # The registry is read when a process starts.
 _CACHE_CONTROL = public_cache_control(300)
@@ -19,11 +20,10 @@ class FactoriesView(QueryView):
     query_serializer = FactoriesQuery
     cache_control = _CACHE_CONTROL
 
-    @extend_schema(operation_id="listFactories", responses={200: ContractSerializer(many=True)})
+    @extend_schema(operation_id="listFactories", responses={200: list[Contract]})
     def get(self, request: Request) -> Response:
         """List the factories by chain, with their launchpad, generation and the topics of their launches."""
-        factories = list_contracts(chain_id=self.query.get("chainId"), role=FACTORY)
-        return Response(ContractSerializer(factories, many=True).data)
+        return Response(list_contracts(chain_id=self.query.get("chainId"), role=FACTORY))
 
 
 class ContractsView(QueryView):
@@ -32,8 +32,7 @@ class ContractsView(QueryView):
     query_serializer = ContractsQuery
     cache_control = _CACHE_CONTROL
 
-    @extend_schema(operation_id="listContracts", responses={200: ContractSerializer(many=True)})
+    @extend_schema(operation_id="listContracts", responses={200: list[Contract]})
     def get(self, request: Request) -> Response:
         """List the launchpads' contracts by chain, with role and generation; on Solana accounts."""
-        contracts = list_contracts(chain_id=self.query.get("chainId"), role=self.query.get("role"))
-        return Response(ContractSerializer(contracts, many=True).data)
+        return Response(list_contracts(chain_id=self.query.get("chainId"), role=self.query.get("role")))
