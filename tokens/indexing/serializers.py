@@ -1,4 +1,4 @@
-"""Serializers for index requests and saved tokens: request bodies and responses."""
+"""Request bodies of index requests and saved tokens."""
 
 from typing import Any
 
@@ -60,15 +60,6 @@ class SaveBody(_ChainBody):
     chain_id = ChainIdField(help_text="A chain that this service reads.")
 
 
-class SaveAnswer(serializers.Serializer[Any]):
-    """An accepted report. The transaction is indexed in a few seconds."""
-
-    success = serializers.BooleanField(default=True)
-    tokenAddress = AddressField(
-        allow_mint=True, source="address", help_text="The address of the request, checksummed; a mint unchanged."
-    )
-
-
 def _default_chain_id() -> int:
     return default_chain(DefaultFor.INDEXING).chain_id
 
@@ -107,28 +98,3 @@ def read_index_body(body: _ChainBody) -> Any:
     if name not in body.fields:
         raise BadRequestError("The body must be a JSON object")
     raise BadRequestError(_INDEX_ERRORS.get(name, f"{name} {message}"), field=name)
-
-
-class IndexAnswer(serializers.Serializer[Any]):
-    """The tokens that a transaction launched; without a launch, the indexed tokens that it affected."""
-
-    success = serializers.BooleanField()
-    address = serializers.CharField(
-        allow_null=True,
-        help_text="The first token. Null if the transaction only paid out fees in a currency, such as WETH, which "
-        "belong to no token.",
-    )
-    addresses = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="All tokens, if there are several."
-    )
-    url = serializers.URLField(allow_null=True, help_text="The first token's page.")
-
-
-class IndexByAddressAnswer(serializers.Serializer[Any]):
-    """The indexed token, and the transaction of its launch."""
-
-    success = serializers.BooleanField()
-    message = serializers.CharField()
-    address = AddressField(allow_mint=True)
-    txHash = serializers.CharField(help_text="Transaction of the launch; on Solana a signature.")
-    url = serializers.URLField(help_text="The token's page.")

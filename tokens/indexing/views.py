@@ -1,7 +1,7 @@
 """Endpoints for indexing a transaction and for reporting a launched token."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from django.conf import settings
 from drf_spectacular.utils import extend_schema
@@ -18,24 +18,48 @@ from config.api.errors import BadRequestError, ConflictError, UpstreamUnavailabl
 from config.api.throttling import AnonymousSaveLimit, IndexLimit, SaveLimit
 from config.api.views import LimitedView
 from config.http.errors import PermanentError
+from config.parsing.response_types import Keywords
 from config.processes.concurrency_limits import node_slot
 from config.web.body_limits import SMALL_BODY_BYTES
 from tokens.chains.errors import NodeUnavailableError, TransactionNotFoundError
 from tokens.indexing import index_requests, saved_tokens, tasks
 from tokens.indexing.launch_lookup import find_launch_transaction
-from tokens.indexing.serializers import (
-    IndexAnswer,
-    IndexBody,
-    IndexByAddressAnswer,
-    IndexByAddressBody,
-    SaveAnswer,
-    SaveBody,
-    read_index_body,
-)
+from tokens.indexing.serializers import IndexBody, IndexByAddressBody, SaveBody, read_index_body
+from tokens.installation.responses import AddressOrMint
 
 FAILED = "Failed to index transaction"
 _NO_LAUNCH = "address must be a token that a known factory launched"
 _UNAVAILABLE = "The chain is not available"
+
+
+class SaveAnswer(TypedDict):
+    """An accepted report. The transaction is indexed in a few seconds."""
+
+    success: bool
+    tokenAddress: Annotated[AddressOrMint, "The address of the request, checksummed; a mint unchanged."]
+
+
+class IndexAnswer(TypedDict):
+    """The tokens that a transaction launched; without a launch, the indexed tokens that it affected."""
+
+    success: bool
+    address: Annotated[
+        str | None,
+        "The first token. Null if the transaction only paid out fees in a currency, such as WETH, which belong to no"
+        " token.",
+    ]
+    url: Annotated[str | None, Keywords(format="uri"), "The first token's page."]
+    addresses: NotRequired[Annotated[list[str], "All tokens, if there are several."]]
+
+
+class IndexByAddressAnswer(TypedDict):
+    """The indexed token, and the transaction of its launch."""
+
+    success: bool
+    message: str
+    address: AddressOrMint
+    txHash: Annotated[str, "Transaction of the launch; on Solana a signature."]
+    url: Annotated[str, Keywords(format="uri"), "The token's page."]
 
 
 class IndexTransactionView(PartnerAccess, LimitedView):
@@ -55,12 +79,11 @@ class IndexTransactionView(PartnerAccess, LimitedView):
         body = read_index_body(IndexBody(data=request.data))
         addresses = _index(**body)
         first = next(iter(addresses), None)
-        answer = {
-            "success": True,
-            "address": first,
-            "url": _page(body["chain_id"], first) if first else None,
-        }
-        return Response(answer | ({"addresses": addresses} if len(addresses) > 1 else {}))
+        url = _page(body["chain_id"], first) if first else None
+        answer = IndexAnswer(success=True, address=first, url=url)
+        if len(addresses) > 1:
+            answer["addresses"] = list(addresses)
+        return Response(answer)
 
 
 class IndexByAddressView(PartnerAccess, LimitedView):
@@ -92,7 +115,7 @@ class IndexByAddressView(PartnerAccess, LimitedView):
         if body["address"] not in _index(chain_id=body["chain_id"], tx_hash=tx_hash):
             # A node named another transaction.
             raise BadRequestError(_NO_LAUNCH, field="address")
-        answer = {
+        answer: IndexByAddressAnswer = {
             "success": True,
             "message": "Token indexed successfully",
             "address": body["address"],
@@ -144,7 +167,7 @@ class SaveDeployedTokenView(LimitedView):
             saved_tokens.save_token(**body.validated_data, user=_user(request))
         except saved_tokens.SavedTokenQuotaError as error:
             raise ConflictError(str(error)) from error
-        return Response(SaveAnswer(body.validated_data).data)
+        return Response(SaveAnswer(success=True, tokenAddress=body.validated_data["address"]))
 
 
 def _user(request: Request) -> CallingUser | None:
