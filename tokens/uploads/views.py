@@ -28,7 +28,7 @@ from tokens.models import StorageKind, Upload
 from tokens.uploads import stored_uploads
 from tokens.uploads.directory_storage import read_from_directory
 from tokens.uploads.metadata_documents import DOCUMENT
-from tokens.uploads.serializers import PictureAnswer, UploadAnswer
+from tokens.uploads.responses import PictureAnswer, UploadAnswer
 from tokens.uploads.upload_storage import StorageUnavailableError, UploadsOffError, chosen_storage
 
 # Files never change, so browsers keep them; shared caches expire sooner, so that a block takes effect.
@@ -81,7 +81,9 @@ class PicturesView(UploadView):
         content = request.data if isinstance(request.data, bytes) else b""
         with _as_api_errors():
             saved = stored_uploads.save_picture(content, partner=partner)
-        return Response(PictureAnswer(saved).data)
+        picture = saved.picture
+        answer: PictureAnswer = {**_answer(saved.upload), "width": picture.width, "height": picture.height}
+        return Response(answer)
 
 
 class MetadataView(UploadView):
@@ -101,7 +103,11 @@ class MetadataView(UploadView):
         partner: Any = request.auth
         with _as_api_errors():
             saved = stored_uploads.save_metadata(request.data, partner=partner)
-        return Response(UploadAnswer(saved).data)
+        return Response(_answer(saved))
+
+
+def _answer(upload: Upload) -> UploadAnswer:
+    return {"url": upload.url, "sha256": upload.digest, "bytes": upload.size, "mediaType": upload.media_type}
 
 
 @require_safe
