@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -11,10 +10,9 @@ from django.utils.translation import pgettext_lazy
 
 from tokens.installation.installed_registry import explorer_address_page, explorer_transaction_page
 from tokens.integrity.report_fetching import fetch_report
+from tokens.integrity.responses import DevAccount, LaunchHolder, LaunchShare, Purchases
 from tokens.models import Token
 from tokens.site.details.launch_terms import whole_amount
-
-Json = dict[str, Any]
 
 # The API has other lengths, too.
 SECONDS = 60
@@ -117,7 +115,10 @@ def read_integrity(token: Token) -> IntegrityPanel:
         first_seconds=_purchases(token, report["firstSeconds"]),
         bundle_count=bundles["count"],
         bundled=_share(token, bundles),
-        bundles=[_purchases(token, bundle) for bundle in bundles["list"][:BUNDLES_SHOWN]],
+        bundles=[
+            _purchases(token, bundle, kinds=bundle["kinds"], block=bundle["block"])
+            for bundle in bundles["list"][:BUNDLES_SHOWN]
+        ],
         holders_at_launch=[_holder(token, each) for each in holders["atLaunch"]],
         holders_now=[_holder(token, each) for each in holders["now"]],
         unbought_sellers=unbought["accounts"],
@@ -126,11 +127,11 @@ def read_integrity(token: Token) -> IntegrityPanel:
     )
 
 
-def _share(token: Token, described: Json) -> PanelShare:
+def _share(token: Token, described: LaunchShare) -> PanelShare:
     return PanelShare(amount=whole_amount(token, described["amount"]), percent=described["percent"])
 
 
-def _dev_account(token: Token, described: Json) -> PanelAccount:
+def _dev_account(token: Token, described: DevAccount) -> PanelAccount:
     return PanelAccount(
         address=described["account"],
         page=explorer_address_page(token.chain_id, described["account"]),
@@ -141,7 +142,7 @@ def _dev_account(token: Token, described: Json) -> PanelAccount:
     )
 
 
-def _holder(token: Token, described: Json) -> PanelAccount:
+def _holder(token: Token, described: LaunchHolder) -> PanelAccount:
     return PanelAccount(
         address=described["account"],
         page=explorer_address_page(token.chain_id, described["account"]),
@@ -151,13 +152,15 @@ def _holder(token: Token, described: Json) -> PanelAccount:
     )
 
 
-def _purchases(token: Token, described: Json) -> PanelPurchases:
+def _purchases(
+    token: Token, described: Purchases, *, kinds: Sequence[str] = (), block: int | None = None
+) -> PanelPurchases:
     first = described["purchases"][0] if described["purchases"] else None
     return PanelPurchases(
         count=described["count"],
         buyers=described["buyers"],
         share=_share(token, described),
-        kinds=[KIND_TEXTS[kind] for kind in described.get("kinds", ())],
-        block=described.get("block"),
+        kinds=[KIND_TEXTS[kind] for kind in kinds],
+        block=block,
         page=first and explorer_transaction_page(token.chain_id, first["txHash"]),
     )
