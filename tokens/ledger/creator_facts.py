@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any
 
 from django.db.models import Count, DecimalField, F, Func, Max, Min, Q, Sum
 
@@ -15,6 +14,7 @@ from config.site.formats import COUNTED_LAUNCHES
 from config.site.page_input import parse_page_cursor
 from tokens.catalogue import listing
 from tokens.catalogue.listing import ListSort, PageRequest
+from tokens.catalogue.responses import RelatedUser
 from tokens.catalogue.selections import Selection
 from tokens.chains.addresses import parse_address
 from tokens.installation.installed_registry import chain_name
@@ -72,7 +72,7 @@ def parse_creator(text: str) -> Creator:
     return Creator(address, None, address)
 
 
-def read_user(creator: Creator) -> dict[str, Any] | None:
+def read_user(creator: Creator) -> RelatedUser | None:
     """Return the creator's social profile; None for a wallet, or without a profile."""
     return None if creator.fid is None else social_refresh.users_by_fid([creator.fid]).get(creator.fid)
 

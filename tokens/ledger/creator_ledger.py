@@ -3,15 +3,14 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any
 
 from config.cursors import Cursor, LegacyCursor
-from config.parsing.timestamps import format_timestamp
 from tokens.catalogue import listing
 from tokens.catalogue.listing import ListSort, PageRequest, TokenPage
 from tokens.catalogue.records import Extras
 from tokens.catalogue.responses import TokenRecord
 from tokens.catalogue.selections import Selection
+from tokens.ledger import responses
 from tokens.ledger.creator_facts import read_totals, read_user, select_launches
 from tokens.ledger.creators import Creator
 from tokens.ledger.fee_ledger import KnownAmounts, PayeeFees, read_token_fees, read_wallet_claims
@@ -51,8 +50,8 @@ def parse_ledger_cursor(text: str | None) -> Cursor | LegacyCursor | None:
     return _SORT.parse_cursor(text)
 
 
-def read_ledger(creator: Creator, request: LedgerRequest, now: datetime) -> dict[str, Any]:
-    """Return the ledger as JSON values, in at most 20 queries. Waiting fees add a few shared node reads."""
+def read_ledger(creator: Creator, request: LedgerRequest, now: datetime) -> responses.CreatorLedger:
+    """Return the ledger in at most 20 queries. Waiting fees add a few shared node reads."""
     launches = _read_page(select_launches(creator), request.limit, request.launch_cursor)
     # No list has all wallets that a user owns.
     received = TokenPage([], None)
@@ -89,7 +88,7 @@ class _EntryReader:
         fees = read_token_fees(unique, request.first_day(now)) if unique else {}
         self._fees: Mapping[int, list[PayeeFees]] = fees
 
-    def entries(self, page: TokenPage, *, recipient: str) -> list[dict[str, Any]]:
+    def entries(self, page: TokenPage, *, recipient: str) -> list[responses.LedgerEntry]:
         """Return a page's entries; with a recipient, only that recipient's fees."""
         return [
             {
@@ -114,7 +113,7 @@ def _known(records: Iterable[TokenRecord], tokens: Mapping[int, Token]) -> Itera
     return (record for record in records if record["id"] in tokens)
 
 
-def _describe_creator(creator: Creator) -> dict[str, Any]:
+def _describe_creator(creator: Creator) -> responses.LedgerCreator:
     return {
         "key": creator.key,
         "fid": creator.fid,
@@ -123,7 +122,7 @@ def _describe_creator(creator: Creator) -> dict[str, Any]:
     }
 
 
-def _describe_totals(creator: Creator, now: datetime) -> dict[str, Any]:
+def _describe_totals(creator: Creator, now: datetime) -> responses.LedgerTotals:
     totals = read_totals(creator, now)
     return {
         "launches": totals.count,
@@ -137,7 +136,7 @@ def _describe_totals(creator: Creator, now: datetime) -> dict[str, Any]:
     }
 
 
-def _describe_claims(creator: Creator, first_day: date) -> list[dict[str, Any]]:
+def _describe_claims(creator: Creator, first_day: date) -> list[responses.WalletClaims]:
     return [
         {
             "chainId": account.chain_id,
@@ -154,12 +153,12 @@ def _describe_claims(creator: Creator, first_day: date) -> list[dict[str, Any]]:
     ]
 
 
-def _describe_outcome(outcome: LaunchOutcome) -> dict[str, Any]:
+def _describe_outcome(outcome: LaunchOutcome) -> responses.Outcome:
     return {
         "ageSeconds": int(outcome.age.total_seconds()),
         "graduated": outcome.is_graduated,
         "graduatedReason": outcome.graduation_reason or None,
-        "graduatedAt": outcome.graduated_at and format_timestamp(outcome.graduated_at),
+        "graduatedAt": outcome.graduated_at,
         "curveProgress": outcome.curve_progress,
         "marketCap": outcome.market_cap,
         "peakMarketCap": outcome.peak_market_cap,
@@ -167,12 +166,12 @@ def _describe_outcome(outcome: LaunchOutcome) -> dict[str, Any]:
         "volume24h": outcome.volume_24h,
         "volume": outcome.volume,
         "volumeReason": outcome.volume_reason or None,
-        "lastTradeAt": outcome.last_trade_at and format_timestamp(outcome.last_trade_at),
+        "lastTradeAt": outcome.last_trade_at,
         "stillTraded": outcome.is_still_traded,
     }
 
 
-def _describe_fees(fees: PayeeFees, report: WaitingReport) -> dict[str, Any]:
+def _describe_fees(fees: PayeeFees, report: WaitingReport) -> responses.PayeeFees:
     waiting = report.of(fees.payee)
     return {
         "recipient": fees.payee.recipient,
@@ -198,7 +197,7 @@ def _describe_fees(fees: PayeeFees, report: WaitingReport) -> dict[str, Any]:
     }
 
 
-def _amount(known: KnownAmounts) -> dict[str, Any]:
+def _amount(known: KnownAmounts) -> responses.LedgerAmount:
     return {"amount": _digits(known.total), "reason": known.reason or None}
 
 

@@ -4,8 +4,7 @@ Users without launches have profiles, too. A page therefore reads a limited numb
 and may have fewer creators than requested before the last page.
 """
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db.models import Exists, F, OuterRef, TextField, Value
 from django.db.models.fields.tuple_lookups import TupleGreaterThan
@@ -17,6 +16,7 @@ from config.cursors import Cursor, CursorError, decode_cursor, encode_cursor
 from config.postgresql.case_folding import FoldCase
 from tokens.ledger.creator_facts import parse_creator
 from tokens.ledger.creators import Creator, count_launches
+from tokens.ledger.responses import CreatorSearchAnswer, FoundCreator
 from tokens.models import Token
 
 MAX_QUERY_LENGTH = 100
@@ -32,21 +32,13 @@ class _Named(NamedTuple):
     has_launch: bool
 
 
-@dataclass(frozen=True)
-class CreatorPage:
-    """Creators as JSON values, and the next page's cursor; None on the last page."""
-
-    creators: list[dict[str, Any]]
-    cursor: str | None
-
-
 def parse_name_cursor(text: str | None) -> int | None:
     """Return the FID that precedes a page; None is the first page. Raises CursorError."""
     cursor = decode_cursor(text, sort_by=_SORT, numeric=True) if text else None
     return cursor.row_id if isinstance(cursor, Cursor) else None
 
 
-def search_creators(q: str, *, limit: int, after_fid: int | None) -> CreatorPage:
+def search_creators(q: str, *, limit: int, after_fid: int | None) -> CreatorSearchAnswer:
     """Return creators with listed launches, by name; the first page begins with an exact address or FID.
 
     At most four queries. Raises CursorError if the cursor's profile does not exist.
@@ -60,7 +52,7 @@ def search_creators(q: str, *, limit: int, after_fid: int | None) -> CreatorPage
     has_more = last_profile is not None and (is_cut or last_profile != profiles[-1])
     creators = dict.fromkeys([*exact, *(Creator(str(profile.fid), profile.fid, "") for profile in launchers)])
     cursor = encode_cursor(Cursor(None, last_profile.fid), sort_by=_SORT) if last_profile and has_more else None
-    return CreatorPage(_describe(list(creators)), cursor)
+    return {"data": _describe(list(creators)), "cursor": cursor}
 
 
 def _parse_exact(q: str) -> list[Creator]:
@@ -85,8 +77,8 @@ def _read_named(q: str, after_fid: int | None) -> list[_Named]:
     return [_Named(*row) for row in rows[: PROFILES_READ + 1]]
 
 
-def _describe(creators: list[Creator]) -> list[dict[str, Any]]:
-    """Return the creators that have listed launches as JSON values, in at most two queries."""
+def _describe(creators: list[Creator]) -> list[FoundCreator]:
+    """Return the creators that have listed launches, in at most two queries."""
     users = users_by_fid([creator.fid for creator in creators]) if creators else {}
     launches = count_launches(creators)
     return [
@@ -94,7 +86,7 @@ def _describe(creators: list[Creator]) -> list[dict[str, Any]]:
             "key": creator.key,
             "fid": creator.fid,
             "address": creator.address or None,
-            "user": creator.fid and users.get(creator.fid),
+            "user": None if creator.fid is None else users.get(creator.fid),
             "launches": launches.get(creator.key, 0),
         }
         for creator in creators

@@ -16,13 +16,8 @@ from config.web.response_headers import public_cache_control
 from tokens.ledger.creator_facts import parse_creator
 from tokens.ledger.creator_ledger import LedgerRequest, parse_ledger_cursor, read_ledger
 from tokens.ledger.creator_search import parse_name_cursor, search_creators
-from tokens.ledger.serializers import (
-    CREATOR_ANSWER,
-    CREATOR_SEARCH_ANSWER,
-    CREATOR_SHAPE,
-    CreatorQuery,
-    CreatorSearchQuery,
-)
+from tokens.ledger.responses import CreatorAnswer, CreatorSearchAnswer
+from tokens.ledger.serializers import CREATOR_SHAPE, CreatorQuery, CreatorSearchQuery
 
 _RULE = "must be an address, or a FID: a whole number from 1 without leading zeros"
 _IN_PATH = OpenApiParameter(
@@ -40,7 +35,7 @@ class CreatorView(QueryView):
     # With waiting fees, a response costs up to 20 node requests. All callers share them.
     cache_control = public_cache_control(15)
 
-    @extend_schema(operation_id="getCreator", parameters=[_IN_PATH], responses={200: CREATOR_ANSWER})
+    @extend_schema(operation_id="getCreator", parameters=[_IN_PATH], responses={200: CreatorAnswer})
     @from_replica
     def get(self, request: Request, creator: str) -> HttpResponse:
         """Return a creator's launches with their outcomes, and the fees that their recipients receive.
@@ -59,7 +54,8 @@ class CreatorView(QueryView):
             launch_cursor=self._cursor("cursor"),
             recipient_cursor=self._cursor("recipientCursor"),
         )
-        return json_response({"data": read_ledger(parsed_creator, ledger_request, timezone.now())}, headers={})
+        ledger = read_ledger(parsed_creator, ledger_request, timezone.now())
+        return json_response(CreatorAnswer(data=ledger), headers={})
 
     def _cursor(self, name: str) -> Any:
         """Return a cursor's position. Raises ValidationError (400)."""
@@ -75,7 +71,7 @@ class CreatorSearchView(QueryView):
     query_serializer = CreatorSearchQuery
     cache_control = public_cache_control(15)
 
-    @extend_schema(operation_id="searchCreator", responses={200: CREATOR_SEARCH_ANSWER})
+    @extend_schema(operation_id="searchCreator", responses={200: CreatorSearchAnswer})
     @from_replica
     def get(self, request: Request) -> HttpResponse:
         """Search creators by name, address or FID; return those with listed launches, by name."""
@@ -84,4 +80,4 @@ class CreatorSearchView(QueryView):
             page = search_creators(self.query["q"], limit=self.query["limit"], after_fid=after_fid)
         except CursorError as error:
             raise ValidationError({"cursor": [str(error)]}) from error
-        return json_response({"data": page.creators, "cursor": page.cursor}, headers={})
+        return json_response(page, headers={})
