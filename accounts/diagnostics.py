@@ -3,4 +3,4 @@
 from accounts.keys.diagnostics import partner_keys
 from config.doctor.findings import Check, register_checks
 
-register_checks(Check(place=200, name="keys", run=partner_keys, needs="migrations"))
+register_checks(Check(sort_key=200, name="keys", run=partner_keys, needs="migrations"))

@@ -47,7 +47,7 @@ def check_chains(**_: Any) -> list[CheckMessage]:
 
 def _text(mistake: RegistryMistake) -> str:
     """Return a mistake with the setting that has it."""
-    return f"{mistake.place}: {mistake.rule}." if mistake.file == SETTINGS else f"CHAINS_FILE: {mistake}"
+    return f"{mistake.key_path}: {mistake.rule}." if mistake.file == SETTINGS else f"CHAINS_FILE: {mistake}"
 
 
 def check_market_chains(**_: Any) -> list[CheckMessage]:

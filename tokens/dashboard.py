@@ -7,12 +7,12 @@ from tokens.admin.following_dashboard import following
 from tokens.admin.trades.trades_dashboard import trades
 
 register_panels(
-    PanelSource(place=10, permission="tokens.view_token", read=launches),
-    PanelSource(place=20, permission="tokens.view_token", read=launchpads),
-    PanelSource(place=30, permission="tokens.view_deployment", read=deployments),
-    PanelSource(place=40, permission="tokens.view_chainhead", read=following),
-    PanelSource(place=70, permission="tokens.view_indexrequest", read=indexing),
-    PanelSource(place=80, permission="tokens.view_tokendocument", read=documents),
-    PanelSource(place=90, permission="tokens.view_chainhead", read=trades),
-    PanelSource(place=100, permission="tokens.view_token", read=market_data),
+    PanelSource(sort_key=10, permission="tokens.view_token", read=launches),
+    PanelSource(sort_key=20, permission="tokens.view_token", read=launchpads),
+    PanelSource(sort_key=30, permission="tokens.view_deployment", read=deployments),
+    PanelSource(sort_key=40, permission="tokens.view_chainhead", read=following),
+    PanelSource(sort_key=70, permission="tokens.view_indexrequest", read=indexing),
+    PanelSource(sort_key=80, permission="tokens.view_tokendocument", read=documents),
+    PanelSource(sort_key=90, permission="tokens.view_chainhead", read=trades),
+    PanelSource(sort_key=100, permission="tokens.view_token", read=market_data),
 )

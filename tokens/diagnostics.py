@@ -7,9 +7,9 @@ from tokens.installation.diagnostics import nodes
 from tokens.uploads.diagnostics import storage
 
 register_checks(
-    Check(place=130, name="nodes", run=nodes),
-    Check(place=140, name="uploads", run=storage),
-    Check(place=170, name="following", run=following, needs="migrations"),
-    Check(place=180, name="coverage", run=coverage, needs="migrations"),
-    Check(place=190, name="wallets", run=wallets, needs="migrations"),
+    Check(sort_key=130, name="nodes", run=nodes),
+    Check(sort_key=140, name="uploads", run=storage),
+    Check(sort_key=170, name="following", run=following, needs="migrations"),
+    Check(sort_key=180, name="coverage", run=coverage, needs="migrations"),
+    Check(sort_key=190, name="wallets", run=wallets, needs="migrations"),
 )

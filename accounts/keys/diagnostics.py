@@ -18,7 +18,7 @@ def partner_keys(now: datetime) -> Iterator[Finding]:
     for key in active.filter(expires_at__lte=now + _SOON).order_by("expires_at")[:_SHOWN]:
         yield Finding(
             level=Level.WARNING,
-            found=f"The key {key.pk}, {key.name}, expires at {key.expires_at:%Y-%m-%d %H:%M} UTC.",
+            summary=f"The key {key.pk}, {key.name}, expires at {key.expires_at:%Y-%m-%d %H:%M} UTC.",
             action="Extend its expiry in the admin site, or issue another one to the partner.",
             guide="partner-keys",
         )
@@ -26,7 +26,7 @@ def partner_keys(now: datetime) -> Iterator[Finding]:
     is_shared = bool(count) and settings.PARTNER_KEY_PEPPER == settings.SECRET_KEY
     yield Finding(
         level=Level.WARNING if is_shared else Level.OK,
-        found=f"{count:,} partner keys are active{'; their digests depend on SECRET_KEY' if is_shared else ''}.",
+        summary=f"{count:,} partner keys are active{'; their digests depend on SECRET_KEY' if is_shared else ''}.",
         action="Set PARTNER_KEY_PEPPER to the present SECRET_KEY, before SECRET_KEY is changed." if is_shared else "",
         guide="partner-keys",
     )

@@ -43,6 +43,6 @@ def periodic_tasks(now: datetime) -> Iterable[Panel]:
 
 
 register_panels(
-    PanelSource(place=50, permission="tokens.view_chainhead", read=read_replica),
-    PanelSource(place=60, permission="tokens.view_indexrequest", read=periodic_tasks),
+    PanelSource(sort_key=50, permission="tokens.view_chainhead", read=read_replica),
+    PanelSource(sort_key=60, permission="tokens.view_indexrequest", read=periodic_tasks),
 )

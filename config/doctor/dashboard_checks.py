@@ -34,8 +34,8 @@ def panels(now: datetime) -> Iterator[Finding]:
                 if figure.is_alarming:
                     yield Finding(
                         level=Level.WARNING,
-                        found=f"{panel.title}, {figure.label}: {figure.value}{figure.note and f'; {figure.note}'}.",
+                        summary=f"{panel.title}, {figure.label}: {figure.value}{figure.note and f'; {figure.note}'}.",
                         action=f"See {settings.SITE_URL}{figure.page or '/admin/'}",
                         guide=_GUIDES.get(panel.title, "runbook-a-process-or-server-fails"),
                     )
-    yield Finding(level=Level.OK, found=f"{count} panels of the dashboard were read.")
+    yield Finding(level=Level.OK, summary=f"{count} panels of the dashboard were read.")

@@ -47,7 +47,7 @@ class Finding:
     """A check's result, what to do about it, and the section in docs/operating.md about it."""
 
     level: Level
-    found: str
+    summary: str
     action: str = ""
     guide: str = ""
     # Whether checks that need this one can't run.
@@ -58,7 +58,7 @@ class Finding:
 class Check:
     """A check: its place in the report, and a function that takes the time and yields findings."""
 
-    place: int
+    sort_key: int
     name: str
     run: Callable[[datetime], Iterable[Finding]]
     # An earlier check's name, without which this one can't run.
@@ -74,11 +74,11 @@ def register_checks(*checks: Check) -> None:
 
 
 def run_checks() -> Iterator[tuple[str, Finding]]:
-    """Yield all checks' findings, each with its check's name, sorted by `place`."""
+    """Yield all checks' findings, each with its check's name, sorted by `sort_key`."""
     autodiscover_modules("diagnostics")
     blocked: set[str] = set()
     reading = {_POSTGRESQL}
-    for check in sorted(_checks, key=lambda check: check.place):
+    for check in sorted(_checks, key=lambda check: check.sort_key):
         if check.needs in reading:
             reading.add(check.name)
         if check.needs in blocked:
@@ -93,7 +93,7 @@ def run_checks() -> Iterator[tuple[str, Finding]]:
 
 def unreachable(error: Exception, *, action: str, guide: str) -> Finding:
     """Return the error for a server that does not respond."""
-    return Finding(level=Level.ERROR, found=_one_line(error), action=action, guide=guide, blocks=True)
+    return Finding(level=Level.ERROR, summary=_one_line(error), action=action, guide=guide, blocks=True)
 
 
 def _run_check(check: Check, *, reads_rows: bool) -> list[Finding]:
@@ -109,7 +109,7 @@ def _run_check(check: Check, *, reads_rows: bool) -> list[Finding]:
 
 
 def _unknown(text: str) -> Finding:
-    return Finding(level=Level.UNKNOWN, found=text, blocks=True)
+    return Finding(level=Level.UNKNOWN, summary=text, blocks=True)
 
 
 def _one_line(error: Exception) -> str:

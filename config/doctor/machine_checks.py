@@ -27,7 +27,7 @@ def versions(now: datetime) -> Iterator[Finding]:
     is_old = sys.version_info < _OLDEST_PYTHON
     yield Finding(
         level=Level.ERROR if is_old else Level.OK,
-        found=f"Version {settings.SERVICE_VERSION}, Python {platform.python_version()}, Django {django.__version__}.",
+        summary=f"Version {settings.SERVICE_VERSION}, Python {platform.python_version()}, Django {django.__version__}.",
         action=f"Install Python {'.'.join(map(str, _OLDEST_PYTHON))} or newer." if is_old else "",
         guide="requirements",
     )
@@ -41,7 +41,7 @@ def settings_in_use(now: datetime) -> Iterator[Finding]:
     if settings.DEBUG:
         yield Finding(
             level=Level.ERROR,
-            found="DEBUG is true: tracebacks show settings.",
+            summary="DEBUG is true: tracebacks show settings.",
             action="Unset it.",
             guide="requirements",
         )
@@ -49,7 +49,7 @@ def settings_in_use(now: datetime) -> Iterator[Finding]:
     if not is_secure and urlsplit(settings.SITE_URL).hostname not in _THIS_MACHINE:
         yield Finding(
             level=Level.WARNING,
-            found=f"SITE_URL is {settings.SITE_URL}: passwords and cookies of operators are sent in the clear.",
+            summary=f"SITE_URL is {settings.SITE_URL}: passwords and cookies of operators are sent in the clear.",
             action="Let a proxy terminate TLS, and set SITE_URL to its https:// address.",
             guide="reverse-proxies",
         )
@@ -58,11 +58,11 @@ def settings_in_use(now: datetime) -> Iterator[Finding]:
     for message in messages:
         yield Finding(
             level=Level.ERROR if message.is_serious() else Level.WARNING,
-            found=f"{message.id}: {' '.join(str(message.msg).split())}",
+            summary=f"{message.id}: {' '.join(str(message.msg).split())}",
             action=" ".join(str(message.hint or "See manage.py check --deploy.").split()),
             guide="requirements",
         )
-    yield Finding(level=Level.OK, found=f"manage.py check has {len(messages)} messages.")
+    yield Finding(level=Level.OK, summary=f"manage.py check has {len(messages)} messages.")
 
 
 def disk_space(now: datetime) -> Iterator[Finding]:
@@ -77,7 +77,7 @@ def disk_space(now: datetime) -> Iterator[Finding]:
                 level = limit
         yield Finding(
             level=level,
-            found=f"{usage.free / 2**30:,.1f} GiB of {usage.total / 2**30:,.1f} GiB are free at {path}.",
+            summary=f"{usage.free / 2**30:,.1f} GiB of {usage.total / 2**30:,.1f} GiB are free at {path}.",
             action="" if level == Level.OK else "Free space or enlarge the disk, also that of the database's server.",
             guide="trades",
         )
@@ -91,12 +91,12 @@ def heartbeats(now: datetime) -> Iterator[Finding]:
     for file, age in stale.items():
         yield Finding(
             level=Level.ERROR,
-            found=f"The last heartbeat in {file} was {age:,.0f} s ago.",
+            summary=f"The last heartbeat in {file} was {age:,.0f} s ago.",
             action="Its process hangs or was killed: read its log, and restart it. A removed process: delete the file.",
             guide="health-and-readiness",
         )
     where = f"in {directory}" if directory else "to read: HEARTBEAT_DIR is not set"
-    yield Finding(level=Level.OK, found=f"{len(files) - len(stale)} fresh heartbeats {where}.")
+    yield Finding(level=Level.OK, summary=f"{len(files) - len(stale)} fresh heartbeats {where}.")
 
 
 def _existing(path: Path) -> Path:

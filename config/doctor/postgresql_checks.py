@@ -58,14 +58,14 @@ def server(now: datetime) -> Iterator[Finding]:
     ]
     yield Finding(
         level=Level.ERROR if wrong else Level.OK,
-        found=f"PostgreSQL {version} responds; the database has {size}{'; ' if wrong else ''}{', '.join(wrong)}.",
+        summary=f"PostgreSQL {version} responds; the database has {size}{'; ' if wrong else ''}{', '.join(wrong)}.",
         action="Use a server that meets the requirements." if wrong else "",
         guide="requirements",
     )
     if letters in ("C", "POSIX"):
         yield Finding(
             level=Level.WARNING,
-            found=f"Its character type is {letters}: searches distinguish case outside ASCII, and are slow for CJK.",
+            summary=f"Its character type is {letters}: searches distinguish case outside ASCII, and are slow for CJK.",
             action="Restore a backup into a database with LC_CTYPE C.UTF-8.",
             guide="requirements",
         )
@@ -87,7 +87,7 @@ def pooler(now: datetime) -> Iterator[Finding]:
     names = " and ".join(name for name, _ in aliases)
     yield Finding(
         level=Level.ERROR if errors else Level.OK,
-        found=f"{'; '.join(errors)}." if errors else f"Sessions of {names} are not shared.",
+        summary=f"{'; '.join(errors)}." if errors else f"Sessions of {names} are not shared.",
         action="Set DATABASE_DIRECT_URL and READ_REPLICA_URL to the servers themselves, and restart." if errors else "",
         guide="requirements",
     )
@@ -105,7 +105,7 @@ def schema(now: datetime) -> Iterator[Finding]:
     if role:
         yield Finding(
             level=Level.ERROR,
-            found=f"The role {role} may not create tables in the schema public.",
+            summary=f"The role {role} may not create tables in the schema public.",
             action=f"As the database's administrator: GRANT CREATE ON SCHEMA public TO {role}.",
             guide="requirements",
         )
@@ -114,7 +114,7 @@ def schema(now: datetime) -> Iterator[Finding]:
     if is_restoring:
         yield Finding(
             level=Level.ERROR,
-            found="A restore into this database did not end.",
+            summary="A restore into this database did not end.",
             action="Drop the database, create it again, and repeat manage.py restore.",
             guide="backups",
         )
@@ -127,7 +127,7 @@ def migrations(now: datetime) -> Iterator[Finding]:
             applied = schema_state.applied_migrations(cursor)
     except ProgrammingError:
         text = "The database was never migrated."
-        yield Finding(level=Level.ERROR, found=text, action="manage.py migrate", guide="requirements", blocks=True)
+        yield Finding(level=Level.ERROR, summary=text, action="manage.py migrate", guide="requirements", blocks=True)
         return
     known_migrations = schema_state.known_migrations()
     missing = sorted(".".join(name) for name in known_migrations - applied)
@@ -138,7 +138,7 @@ def migrations(now: datetime) -> Iterator[Finding]:
     if later:
         yield Finding(
             level=Level.WARNING,
-            found=f"The database has migrations that this version lacks: {', '.join(later[:_SHOWN])}.",
+            summary=f"The database has migrations that this version lacks: {', '.join(later[:_SHOWN])}.",
             action="Run the version that migrated the database.",
             guide="upgrade",
         )
@@ -152,7 +152,7 @@ def connections_in_use(now: datetime) -> Iterator[Finding]:
     level = Level.ERROR if used_count > _TOO_MANY * limit else Level.WARNING if used_count > _MANY * limit else Level.OK
     yield Finding(
         level=level,
-        found=f"{used_count:,} of {limit:,} connections are in use, {own_count:,} of them by this database.",
+        summary=f"{used_count:,} of {limit:,} connections are in use, {own_count:,} of them by this database.",
         action="" if level == Level.OK else "Raise max_connections, or pool by session.",
         guide="requirements",
     )
@@ -170,7 +170,7 @@ def clock(now: datetime) -> Iterator[Finding]:
     level = Level.ERROR if skew > _LARGE_SKEW else Level.WARNING if skew > _SMALL_SKEW else Level.OK
     yield Finding(
         level=level,
-        found=f"The clocks of this machine and of PostgreSQL differ by {skew.total_seconds():.1f} s.",
+        summary=f"The clocks of this machine and of PostgreSQL differ by {skew.total_seconds():.1f} s.",
         action="" if level == Level.OK else "Run NTP on both: leases, tokens and webhooks depend on the time.",
         guide=_RUNBOOK,
     )
@@ -186,7 +186,7 @@ def partitions(now: datetime) -> Iterator[Finding]:
         if names:
             yield Finding(
                 level=Level.WARNING,
-                found=f"Partitions {text}: {', '.join(names[:_SHOWN])}.",
+                summary=f"Partitions {text}: {', '.join(names[:_SHOWN])}.",
                 action=action,
                 guide="trades",
             )
@@ -195,7 +195,7 @@ def partitions(now: datetime) -> Iterator[Finding]:
 def _listed(title: str, names: list[str], action: str, guide: str) -> Finding:
     """Return an error with the first names, or that there are none."""
     if not names:
-        return Finding(level=Level.OK, found=f"No {title}.", guide=guide)
+        return Finding(level=Level.OK, summary=f"No {title}.", guide=guide)
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     text = f"{title[0].upper()}{title[1:]}: {', '.join(names[:_SHOWN])}{more}."
-    return Finding(level=Level.ERROR, found=text, action=action, guide=guide)
+    return Finding(level=Level.ERROR, summary=text, action=action, guide=guide)

@@ -30,7 +30,7 @@ def server(now: datetime) -> Iterator[Finding]:
     is_old = int(version.split(".")[0]) < _OLDEST[name]
     yield Finding(
         level=Level.ERROR if is_old else Level.OK,
-        found=f"{name} {version} responds, with {server_info['used_memory_human']} in use.",
+        summary=f"{name} {version} responds, with {server_info['used_memory_human']} in use.",
         action=f"Install {name} {_OLDEST[name]} or newer." if is_old else "",
         guide="requirements",
     )
@@ -38,14 +38,14 @@ def server(now: datetime) -> Iterator[Finding]:
     is_evicting = policy != "noeviction"
     yield Finding(
         level=Level.ERROR if is_evicting else Level.OK,
-        found=f"maxmemory-policy is {policy}.",
+        summary=f"maxmemory-policy is {policy}.",
         action="Set maxmemory-policy noeviction: an evicted message is a task that waits." if is_evicting else "",
         guide="requirements",
     )
     if limit and server_info["used_memory"] > _MUCH * limit:
         yield Finding(
             level=Level.WARNING,
-            found=f"It uses more than {_MUCH:.0%} of maxmemory.",
+            summary=f"It uses more than {_MUCH:.0%} of maxmemory.",
             action="Raise maxmemory: writes fail once it is reached.",
             guide="requirements",
         )
@@ -66,7 +66,7 @@ def _sentinels(master: str) -> Finding:
     is_complete = len(counts) == len(clients) and replicas > 0
     return Finding(
         level=Level.OK if is_complete else Level.WARNING,
-        found=f"{len(counts)} of {len(clients)} sentinels respond; {master} has {replicas} replicas that respond.",
+        summary=f"{len(counts)} of {len(clients)} sentinels respond; {master} has {replicas} replicas that respond.",
         action="" if is_complete else "Repair REDIS_SENTINELS or the replica: the next failover may fail.",
         guide="requirements",
     )

@@ -26,7 +26,7 @@ def workers(now: datetime) -> Iterator[Finding]:
     if not queues_by_worker:
         yield Finding(
             level=Level.ERROR,
-            found="No worker responds: nothing is indexed by hash, sent, refreshed or counted.",
+            summary="No worker responds: nothing is indexed by hash, sent, refreshed or counted.",
             action="Start a worker, and read its log.",
             guide=_RUNBOOK,
         )
@@ -36,7 +36,7 @@ def workers(now: datetime) -> Iterator[Finding]:
     )
     yield Finding(
         level=Level.ERROR if missing else Level.OK,
-        found=f"{len(queues_by_worker)} workers respond; queues without a worker: {', '.join(missing) or 'none'}.",
+        summary=f"{len(queues_by_worker)} workers respond; queues without a worker: {', '.join(missing) or 'none'}.",
         action="Start a worker without --queues, or with those." if missing else "",
         guide="what-runs",
     )
@@ -50,10 +50,10 @@ def _beat() -> Finding:
     while time.monotonic() < deadline:
         time.sleep(0.5)
         if _executed() > before:
-            return Finding(level=Level.OK, found="Beat runs: workers executed tasks just now.")
+            return Finding(level=Level.OK, summary="Beat runs: workers executed tasks just now.")
     return Finding(
         level=Level.ERROR,
-        found=f"Workers executed no task within {_BEAT_SECONDS:g} s, in which beat sends several.",
+        summary=f"Workers executed no task within {_BEAT_SECONDS:g} s, in which beat sends several.",
         action="Start beat, once; if it runs, all workers are busy or blocked: read their logs.",
         guide=_RUNBOOK,
     )
@@ -64,7 +64,7 @@ def _periodic_tasks(now: datetime) -> Finding:
     names = ", ".join(task.name for task in late)
     return Finding(
         level=Level.OK if not late else Level.ERROR if any(task.is_urgent for task in late) else Level.WARNING,
-        found=f"Late periodic tasks: {names or 'none'}.",
+        summary=f"Late periodic tasks: {names or 'none'}.",
         action="Start beat and workers for all queues, or more workers; read their logs." if late else "",
         guide=_RUNBOOK,
     )
@@ -88,7 +88,7 @@ def queues(now: datetime) -> Iterator[Finding]:
         failed = given_up.get(name, 0)
         yield Finding(
             level=Level.WARNING if is_late else Level.OK,
-            found=f"{name}: {size.depth:,} due, the oldest for {age:,.0f} s; {failed:,} given up.",
+            summary=f"{name}: {size.depth:,} due, the oldest for {age:,.0f} s; {failed:,} given up.",
             action="Start worker and beat, or more workers; read the log." if is_late else "",
             guide="queues",
         )

@@ -106,7 +106,7 @@ class PanelSource:
     `read` takes the time and yields panels from the database and Redis; it calls no outside service.
     """
 
-    place: int
+    sort_key: int
     permission: str
     read: Callable[[datetime], Iterable[Panel]]
 
@@ -120,9 +120,9 @@ def register_panels(*sources: PanelSource) -> None:
 
 
 def panel_sources() -> list[PanelSource]:
-    """Return all apps' sources, sorted by `place`."""
+    """Return all apps' sources, sorted by `sort_key`."""
     autodiscover_modules("dashboard")
-    return sorted(_sources, key=lambda source: source.place)
+    return sorted(_sources, key=lambda source: source.sort_key)
 
 
 def add_panels(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:

@@ -84,9 +84,9 @@ def partitioned_tables() -> tuple[PartitionedTable, ...]:
     return tuple(import_string(path) for path in settings.PARTITIONED_TABLES)
 
 
-def week_of(at: datetime) -> datetime:
+def week_of(moment: datetime) -> datetime:
     """Return when the week begins: Monday, UTC."""
-    midnight = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    midnight = moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     return midnight - timedelta(days=midnight.weekday())
 
 

@@ -63,12 +63,12 @@ agent_id = refined(json_rules.text(least=1, most=MAX_AGENT_ID))(_require_visible
 name = refined(json_rules.text(least=1, most=MAX_NAME))(_require_visible_character)
 
 
-def not_after_report(at: datetime, *, latest: datetime) -> datetime:
-    """Return `at`, or the time of the report if `at` is later.
+def not_after_report(event_time: datetime, *, latest: datetime) -> datetime:
+    """Return `event_time`, or the report's time if that is earlier.
 
     `latest` is the result of `latest_accepted_time`.
     """
-    return min(at, latest - _MAX_CLOCK_SKEW)
+    return min(event_time, latest - _MAX_CLOCK_SKEW)
 
 
 @described(_matching(_ID))

@@ -140,7 +140,7 @@ def _claims(columns: Mapping[str, Any]) -> Claims:
     return claims
 
 
-def _is_outdated(agent: Agent, column: str, at: datetime) -> bool:
-    """Return whether the column already has a time newer than `at`."""
+def _is_outdated(agent: Agent, column: str, changed_at: datetime) -> bool:
+    """Return whether the column already has a time newer than `changed_at`."""
     last_change: datetime | None = getattr(agent, column)
-    return last_change is not None and at < last_change
+    return last_change is not None and changed_at < last_change

@@ -29,9 +29,9 @@ class StandingPosition:
     snapshot_id: int | None = None
 
 
-def encode_cursor(place: StandingPosition, *, interval: Interval) -> str:
+def encode_cursor(position: StandingPosition, *, interval: Interval) -> str:
     """Encode a position as a cursor."""
-    content = {"offset": place.offset, "interval": interval.value, "snapshot": place.snapshot_id}
+    content = {"offset": position.offset, "interval": interval.value, "snapshot": position.snapshot_id}
     return base64.urlsafe_b64encode(orjson.dumps(content)).decode("ascii").rstrip("=")
 
 

@@ -17,9 +17,9 @@ from tokens.models import Token
 DEPTH = 8
 
 
-def install(chain: SimulatedChain, *urls: str, settings: Any, forget: Callable[[], None], place: Path) -> Chain:
+def install(chain: SimulatedChain, *urls: str, settings: Any, forget: Callable[[], None], directory: Path) -> Chain:
     """Install the chain with these nodes, DEPTH as finality depth and small ranges; return it."""
-    file = place / "chains.toml"
+    file = directory / "chains.toml"
     file.write_text(f"[chains.{chain.chain_id}]\nfinality_depth = {DEPTH}\n")
     settings.CHAINS_FILES, settings.RPC_URLS = (str(file),), {chain.chain_id: urls}
     settings.FOLLOW_RANGE_BLOCKS, settings.FOLLOW_LONGEST_RANGE_BLOCKS = 10, 40

@@ -40,7 +40,7 @@ def findings(environment: Mapping[str, str], *levels: str) -> dict[str, str]:
     command = [sys.executable, "manage.py", "doctor", "--json"]
     done = subprocess.run(command, cwd=BASE_DIR, env=dict(environment), capture_output=True, text=True, check=False)
     rows = [row for row in json.loads(done.stdout)["findings"] if row["level"] in levels]
-    return {row["check"]: " ".join(each["found"] for each in rows if each["check"] == row["check"]) for row in rows}
+    return {row["check"]: " ".join(each["summary"] for each in rows if each["check"] == row["check"]) for row in rows}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -353,22 +353,22 @@ class Presale:
     # Launch deadline; None where the contract does not report it.
     launches_until: int | None
 
-    def failure(self, *, at: int) -> str:
+    def failure(self, *, unix_time: int) -> str:
         """Return why the presale can no longer launch, as text for the partner; empty if it can or has.
 
-        The contract records a failure only on its next call, so the time `at` (Unix seconds) counts as well.
+        The contract records a failure only on its next call, so `unix_time` counts as well.
         """
         if self.status == _PRESALE_CLAIMABLE:
             return ""
         if self.status == _PRESALE_FAILED:
             return "the presale has failed"
-        if self.status == _PRESALE_ACTIVE and at >= self.ends_at and self.raised < self.min_goal:
+        if self.status == _PRESALE_ACTIVE and unix_time >= self.ends_at and self.raised < self.min_goal:
             return "the presale has failed: it ended below its minEthGoal"
-        return "the presale has failed: its token was not launched in time" if self.is_over(at=at) else ""
+        return "the presale has failed: its token was not launched in time" if self.is_over(unix_time=unix_time) else ""
 
-    def is_over(self, *, at: int) -> bool:
+    def is_over(self, *, unix_time: int) -> bool:
         """Return whether the launch deadline has passed."""
-        return self.launches_until is not None and at > self.launches_until
+        return self.launches_until is not None and unix_time > self.launches_until
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -77,7 +77,7 @@ class FileLog:
         return checksum_address(self.log["address"])
 
     @property
-    def place(self) -> str:
+    def label(self) -> str:
         """The log in words."""
         return f"log {int(self.log['logIndex'], 16)} of {self.mined.hash}"
 

@@ -197,7 +197,7 @@ class _EventDraft:
         return DraftTable(key="change", values=values)
 
     def _event(self) -> DraftValue:
-        return quoted("event", self.event.text, self.shown.place if self.shown else f"{_BY_NAME}; try it by --trade")
+        return quoted("event", self.event.text, self.shown.label if self.shown else f"{_BY_NAME}; try it by --trade")
 
     def _subject(self, *, pools: bool) -> list[DraftValue] | None:
         """Return the lines about the token and the emitter; None if nothing names the token."""

@@ -227,7 +227,7 @@ def _pool_values(
     curves = [(curve, log) for log in own for curve in candidate.equal("address", log.emitter)]
     if curves or (pool is None and any(map(is_trade, events))):
         guess = "guessed: no pool is made, and the ABI has events of trades"
-        yield quoted("pool", "curve", f"it trades by {curves[0][1].place}" if curves else guess)
+        yield quoted("pool", "curve", f"it trades by {curves[0][1].label}" if curves else guess)
         guess = "guessed: it moves in a trade" if quote else "guessed: the chain's coin"
         yield quoted("quote", quote or "native", guess)
         yield from [quoted("pool_id", curve.path) for curve, _ in curves[:1]]

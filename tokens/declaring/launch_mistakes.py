@@ -16,7 +16,7 @@ from tokens.declaring.value_origins import value_text
 
 
 def find_condition_mistakes(
-    declared: DeclaredLaunch, mined: MinedTransaction, log: Log, *, place: str, rpc: RecordingClient
+    declared: DeclaredLaunch, mined: MinedTransaction, log: Log, *, key_path: str, rpc: RecordingClient
 ) -> Iterator[str]:
     """Yield the declared conditions that a log with the declared event does not meet."""
     scope = declared.scope(mined, log)
@@ -28,8 +28,8 @@ def find_condition_mistakes(
         if value not in condition.expected:
             expected = ", ".join(sorted(map(str, condition.expected)))
             yield (
-                f"log {int(log['logIndex'], 16)} is no launch of {place}: {text} is {value}, and `when` expects one of"
-                f" {expected}"
+                f"log {int(log['logIndex'], 16)} is no launch of {key_path}: {text} is {value}, and `when` expects one"
+                f" of {expected}"
             )
 
 

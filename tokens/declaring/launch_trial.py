@@ -41,7 +41,7 @@ class TriedLaunch:
     """A launch as it would be stored."""
 
     # The declaration's place in the file, such as `launchpads.zora.launch[0]`.
-    place: str
+    key_path: str
     declared: DeclaredLaunch
     launch: Launch
     values: tuple[TriedValue, ...]
@@ -93,7 +93,7 @@ def try_transaction(chain: Chain, tx_hash: str, *, trades: Collection[str] = ())
     completed = complete_launches(rpc, chain.info, [replace(facts, launches=(launch,)) for facts, launch in decoded])
     launches: dict[int, TriedLaunch] = {}
     for (_, before), facts in zip(decoded, completed, strict=True):
-        place, declared, log = _declaration_of(mined, before)
+        key_path, declared, log = _declaration_of(mined, before)
         mistakes += find_decimals_mistake(before, rpc=rpc)
         mistakes += (
             f"it is not stored: {log.reason}. `token` names no contract, or other arguments are indexed"
@@ -102,7 +102,7 @@ def try_transaction(chain: Chain, tx_hash: str, *, trades: Collection[str] = ())
         )
         for launch in facts.launches:
             if launch.log_index not in launches and not token_mistakes[launch.token]:
-                launches[launch.log_index] = _try_launch(place, declared, traded, log, before, launch, rpc)
+                launches[launch.log_index] = _try_launch(key_path, declared, traded, log, before, launch, rpc)
                 mistakes += find_launch_mistakes(declared, mined, before, launch, rpc=rpc)
     for each in traded:
         mistakes += _trade_mistakes(each, launches.values(), is_further=each is not mined)
@@ -172,22 +172,22 @@ def _declaration_of(mined: MinedTransaction, launch: Launch) -> tuple[str, Decla
     """Return the declaration that decodes to this launch. Decoding is pure, so decoding again finds it."""
     log = next(log for log in mined.logs if int(log["logIndex"], 16) == launch.log_index)
     return next(
-        (place, declared, log)
-        for place, declared in _declarations_of(mined, log)
+        (key_path, declared, log)
+        for key_path, declared in _declarations_of(mined, log)
         if declared.decode(mined, log) == launch
     )
 
 
 def _declarations_of(mined: MinedTransaction, log: Log) -> Iterator[tuple[str, DeclaredLaunch]]:
     emitter, topic0 = source_of(log)
-    for place, declared in placed_declarations(mined.chain):
+    for key_path, declared in placed_declarations(mined.chain):
         contracts = declared.declaration.contracts[mined.chain.chain_id]
         if topic0 == declared.declaration.event.topic0 and emitter in map(str.lower, contracts):
-            yield place, declared
+            yield key_path, declared
 
 
 def _try_launch(
-    place: str,
+    key_path: str,
     declared: DeclaredLaunch,
     traded: Sequence[MinedTransaction],
     log: Log,
@@ -206,7 +206,7 @@ def _try_launch(
     swaps = [swap for mined in traded for swap in try_swaps(mined, launch, declared.launchpad, moved=moved)]
     events = [event for mined in traded for event in try_events(mined, launch)]
     return TriedLaunch(
-        place=place,
+        key_path=key_path,
         declared=declared,
         launch=launch,
         values=tuple(tracer.values()),
@@ -219,9 +219,9 @@ def _unmet_conditions(mined: MinedTransaction, launches: Collection[int], rpc: R
     """Yield why decodable logs with a declared event are no launches; `launches` are log indexes."""
     for log in _launch_logs(mined):
         if int(log["logIndex"], 16) not in launches:
-            for place, declared in _declarations_of(mined, log):
+            for key_path, declared in _declarations_of(mined, log):
                 if not find_layout_mistake(declared.declaration.event, log):
-                    yield from find_condition_mistakes(declared, mined, log, place=place, rpc=rpc)
+                    yield from find_condition_mistakes(declared, mined, log, key_path=key_path, rpc=rpc)
 
 
 def _why_no_event(mined: MinedTransaction) -> Iterator[str]:

@@ -37,7 +37,7 @@ def trial_lines(trial: LaunchTrial) -> Iterator[str]:
 
 def _launch_lines(tried: TriedLaunch) -> Iterator[str]:
     launch = tried.launch
-    yield f"\nlaunch by log {launch.log_index} of {launch.factory}, {tried.place}"
+    yield f"\nlaunch by log {launch.log_index} of {launch.factory}, {tried.key_path}"
     for value in tried.values:
         shown = "missing" if value.value is None else _shown(value.value)
         yield f"  {value.field:{_WIDTH}} {shown}  ({value.origin})"

@@ -21,9 +21,9 @@ def wallets(_now: datetime) -> Iterator[Finding]:
         for kind, text in sorted(wallet.alerts.items()):
             yield Finding(
                 level=Level.ERROR if kind in _ACTIONS else Level.WARNING,
-                found=f"Wallet {wallet.address} on {chain_name(wallet.chain_id)}: {kind}: {text}.",
+                summary=f"Wallet {wallet.address} on {chain_name(wallet.chain_id)}: {kind}: {text}.",
                 action=_ACTIONS.get(kind, "See the table of alerts."),
                 guide="wallets",
             )
     alerted = sum(1 for wallet in all_wallets if wallet.alerts)
-    yield Finding(level=Level.OK, found=f"{len(all_wallets)} wallets, {alerted} with an alert.")
+    yield Finding(level=Level.OK, summary=f"{len(all_wallets)} wallets, {alerted} with an alert.")

@@ -34,7 +34,7 @@ class TokenAirdrop:
     is_saved: bool
 
     @property
-    def place(self) -> int:
+    def sort_key(self) -> int:
         """Return its position among all airdrops."""
         return _place(self.tree_id, is_saved=self.is_saved)
 
@@ -76,8 +76,8 @@ def find_airdrops(token_address: str) -> list[TokenAirdrop]:
         for tree_id, root, amount, size, is_saved in rows
     ]
     # Several partners may have saved the same entries: the first place wins.
-    by_root = {airdrop.root: airdrop for airdrop in sorted(airdrops, key=lambda each: each.place, reverse=True)}
-    return sorted(by_root.values(), key=lambda each: each.place)
+    by_root = {airdrop.root: airdrop for airdrop in sorted(airdrops, key=lambda each: each.sort_key, reverse=True)}
+    return sorted(by_root.values(), key=lambda each: each.sort_key)
 
 
 def find_claimable(token_address: str, *, account: str) -> list[ClaimableEntry]:
@@ -124,13 +124,13 @@ def fetch_allocations(token_address: str, *, limit: int, cursor: str | None) -> 
     place_before, account_before = _parse_cursor(cursor)
     allocations: list[tuple[int, str, int]] = []
     for airdrop in find_airdrops(token_address):
-        if airdrop.place < place_before or len(allocations) > limit:
+        if airdrop.sort_key < place_before or len(allocations) > limit:
             continue
-        after = account_before if airdrop.place == place_before else ""
+        after = account_before if airdrop.sort_key == place_before else ""
         entries = airdrop.stored_entries().filter(account__gt=after).order_by("account")
         # One row more than the limit shows that there is another page.
         rows = entries.values_list("account", "amount")[: limit + 1 - len(allocations)]
-        allocations += [(airdrop.place, account, int(amount)) for account, amount in rows]
+        allocations += [(airdrop.sort_key, account, int(amount)) for account, amount in rows]
     shown: list[responses.AirdropEntry] = [
         {"account": account, "amount": str(amount)} for _, account, amount in allocations[:limit]
     ]

@@ -88,12 +88,12 @@ def read_block_time(chain: ChainInfo, number: int) -> int:
         return _read_times(installed_chain(chain.chain_id), [number])[number]
 
 
-def find_block_from(chain: ChainInfo, at: datetime) -> int:
+def find_block_from(chain: ChainInfo, moment: datetime) -> int:
     """Return the first block at or after this time, by a few calls to a node once a day for all callers.
 
     Raises NotServedError while no final block has it, and NodeUnavailableError.
     """
-    seconds = int(at.timestamp())
+    seconds = int(moment.timestamp())
 
     def search() -> int:
         final = read_final_block(chain.chain_id) or 0

@@ -28,7 +28,7 @@ def following(now: datetime) -> Iterator[Finding]:
         if not is_session_lock_held(chain_lock_key(ChainLockPurpose.FOLLOWING, chain_id)):
             yield finding(
                 level=Level.ERROR,
-                found=f"{name}: no process follows it.",
+                summary=f"{name}: no process follows it.",
                 action="Start manage.py follow, connected to PostgreSQL directly or pooled by session.",
             )
         if chain_id in states:
@@ -39,7 +39,7 @@ def _progress(name: str, state: ChainState) -> Finding:
     if state.is_halted:
         return Finding(
             level=Level.ERROR,
-            found=f"{name} is halted: its nodes dropped final blocks.",
+            summary=f"{name} is halted: its nodes dropped final blocks.",
             action="Decide which branch is right: manage.py rewind.",
             guide="a-halted-chain",
         )
@@ -48,7 +48,7 @@ def _progress(name: str, state: ChainState) -> Finding:
     level = Level.ERROR if state.is_late else Level.WARNING if failure else Level.OK
     return Finding(
         level=level,
-        found=f"{name}: followed {followed}, {state.lag_seconds or 0:,.0f} s behind{failure}.",
+        summary=f"{name}: followed {followed}, {state.lag_seconds or 0:,.0f} s behind{failure}.",
         action="" if level == Level.OK else "Read the log of manage.py follow; repair or add nodes.",
         guide="runbook-following",
     )
@@ -60,7 +60,7 @@ def coverage(now: datetime) -> Iterator[Finding]:
     for run in open_runs[:_RUNS_SHOWN]:
         yield Finding(
             level=Level.WARNING,
-            found=f"{chain_name(run.chain_id)}: blocks {run.followed_to + 1:,} to {run.last_block:,} are not read.",
+            summary=f"{chain_name(run.chain_id)}: blocks {run.followed_to + 1:,} to {run.last_block:,} are not read.",
             action=f"manage.py backfill --chain {run.chain_id} --from {run.first_block} --to {run.last_block}",
             guide="backfill",
         )
@@ -68,14 +68,14 @@ def coverage(now: datetime) -> Iterator[Finding]:
         if state.covered is not None and state.covered < state.final:
             yield Finding(
                 level=Level.WARNING,
-                found=f"{chain_name(state.chain_id)}: history is read to block {state.covered:,} of {state.final:,}.",
+                summary=f"{chain_name(state.chain_id)}: history is read to block {state.covered:,} of {state.final:,}.",
                 action="Nothing while the number grows; otherwise read the chain's error.",
                 guide="runbook-following",
             )
         if state.repeated is not None:
             yield Finding(
                 level=Level.WARNING,
-                found=f"{chain_name(state.chain_id)}: verified to block {state.verified or 0:,}; blocks up to"
+                summary=f"{chain_name(state.chain_id)}: verified to block {state.verified or 0:,}; blocks up to"
                 f" {state.repeated:,} were only read again from the same provider.",
                 action=f"Add a node of another provider to RPC_URLS_{state.chain_id}: it verifies these blocks, too.",
                 guide="runbook-following",
@@ -83,8 +83,9 @@ def coverage(now: datetime) -> Iterator[Finding]:
         if state.covered is not None and (state.checked or 0) < state.covered - _VERIFICATION_LAG:
             yield Finding(
                 level=Level.WARNING,
-                found=f"{chain_name(state.chain_id)}: read again to block {state.checked or 0:,} of {state.covered:,}.",
+                summary=f"{chain_name(state.chain_id)}: read again to block {state.checked or 0:,}"
+                f" of {state.covered:,}.",
                 action="Read the chain's error: the node of the second reading may lack blocks.",
                 guide="runbook-following",
             )
-    yield Finding(level=Level.OK, found=f"{open_runs.count():,} runs of past blocks are not complete.")
+    yield Finding(level=Level.OK, summary=f"{open_runs.count():,} runs of past blocks are not complete.")

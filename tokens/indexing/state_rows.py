@@ -29,12 +29,12 @@ def store_states(transactions: Iterable[TransactionFacts], *, chain: ChainInfo) 
     return {row.token_id for row in rows}
 
 
-def _row(token_id: int, at: StateAtBlock, state: TokenState, *, chain_id: int) -> StoredState:
+def _row(token_id: int, read: StateAtBlock, state: TokenState, *, chain_id: int) -> StoredState:
     return StoredState(
         token_id=token_id,
         chain_id=chain_id,
-        block_number=at.block_number,
-        block_hash=at.block_hash,
+        block_number=read.block_number,
+        block_hash=read.block_hash,
         facts=state_facts(state),
     )
 

@@ -39,7 +39,7 @@ def nodes(now: datetime) -> Iterator[Finding]:
     if not settings.RPC_URLS:
         yield Finding(
             level=Level.WARNING,
-            found="No node is set: nothing is indexed.",
+            summary="No node is set: nothing is indexed.",
             action="Set RPC_URLS_<chainId>.",
             guide="requirements",
         )
@@ -48,7 +48,7 @@ def nodes(now: datetime) -> Iterator[Finding]:
         try:
             node_chains[chain_id] = single_node_chains(chain_id)
         except UnsupportedChainError as error:
-            yield Finding(level=Level.ERROR, found=f"{error}.", action="See docs/chains.md.", guide="requirements")
+            yield Finding(level=Level.ERROR, summary=f"{error}.", action="See docs/chains.md.", guide="requirements")
     # All at once: several may hang.
     chains = [chain for each in node_chains.values() for chain in each]
     with ThreadPoolExecutor(max(len(chains), 1)) as threads:
@@ -65,7 +65,7 @@ def _chain_findings(name: str, states: Sequence[_NodeState]) -> Iterator[Finding
     if usable < 2:
         yield Finding(
             level=Level.WARNING if usable else Level.ERROR,
-            found=f"{name} has {usable} usable nodes.",
+            summary=f"{name} has {usable} usable nodes.",
             action="Set two nodes of different providers: one node that stops looks like a chain without blocks.",
             guide="requirements",
         )
@@ -95,22 +95,22 @@ def _finding(name: str, state: _NodeState, highest: int) -> Finding:
     finding = partial(Finding, guide="runbook-following")
     if state.error:
         return finding(
-            level=Level.ERROR, found=f"{name}: {state.error}.", action="Correct its URL, or replace the node."
+            level=Level.ERROR, summary=f"{name}: {state.error}.", action="Correct its URL, or replace the node."
         )
     head = f"{name}: head {state.head:,}"
     if highest - state.head > _BEHIND_BLOCKS:
         behind = f"{head}, {highest - state.head:,} blocks behind another node."
-        return finding(level=Level.WARNING, found=behind, action="Replace the node, or name it last.")
+        return finding(level=Level.WARNING, summary=behind, action="Replace the node, or name it last.")
     if state.age is not None and not -_AHEAD_SECONDS < state.age < _OLD_SECONDS:
         return finding(
             level=Level.WARNING,
-            found=f"{head}, of {state.age:,.0f} s ago by this machine's clock.",
+            summary=f"{head}, of {state.age:,.0f} s ago by this machine's clock.",
             action="Compare with an explorer: the chain or the node stands still, or this clock is wrong.",
         )
     if state.range_error:
         return finding(
             level=Level.WARNING,
-            found=f"{head}; logs of {settings.FOLLOW_RANGE_BLOCKS:,} blocks are rejected: {state.range_error}.",
+            summary=f"{head}; logs of {settings.FOLLOW_RANGE_BLOCKS:,} blocks are rejected: {state.range_error}.",
             action="Nothing, if it accepts fewer: the follower shortens its ranges. Otherwise use another provider.",
         )
-    return finding(level=Level.OK, found=f"{head}.")
+    return finding(level=Level.OK, summary=f"{head}.")

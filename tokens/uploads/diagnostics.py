@@ -23,19 +23,19 @@ def storage(now: datetime) -> Iterator[Finding]:
     try:
         kind = chosen_storage()
     except UploadsOffError:
-        yield Finding(level=Level.OK, found="Uploads are off.")
+        yield Finding(level=Level.OK, summary="Uploads are off.")
         return
     try:
         probe_storage(kind)
     except (OSError, RetryableError, PermanentError) as error:
         problem = f"The storage of uploads ({kind.value}) can't be written: {error}."
-        yield Finding(level=Level.ERROR, found=problem, action=_ACTIONS[kind], guide=_GUIDE)
+        yield Finding(level=Level.ERROR, summary=problem, action=_ACTIONS[kind], guide=_GUIDE)
         return
-    yield Finding(level=Level.OK, found=f"The storage of uploads ({kind.value}) is writable.")
+    yield Finding(level=Level.OK, summary=f"The storage of uploads ({kind.value}) is writable.")
     if kind == StorageKind.DIRECTORY and not settings.SITE_URL.startswith("https://"):
         yield Finding(
             level=Level.WARNING,
-            found="URLs of uploads begin with http://: browsers block them on pages of https://.",
+            summary="URLs of uploads begin with http://: browsers block them on pages of https://.",
             action="Let a proxy terminate TLS, and set SITE_URL to its https:// address.",
             guide=_GUIDE,
         )

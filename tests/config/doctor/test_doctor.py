@@ -47,7 +47,7 @@ def found(check, level=None):
     """Return the texts of a check's findings, at this level or any; each bad one has an action and a section."""
     findings = list(check(timezone.now()))
     assert all(each.action and each.guide for each in findings if each.level in (Level.WARNING, Level.ERROR))
-    return [finding.found for finding in findings if level in (None, finding.level)]
+    return [finding.summary for finding in findings if level in (None, finding.level)]
 
 
 def doctor(environment, *words):
@@ -89,7 +89,7 @@ def test_unreachable_servers_are_findings(unused_port):
     assert status == 1 and "s3cret" not in output
     assert levels["postgresql"] == levels["redis"] == levels["nodes"] == {"error"}
     assert levels["workers"] == levels["migrations"] == levels["dashboard"] == {"unknown"}
-    assert {row["found"] for row in rows if row["check"] == "queues"} == {"Not checked, because migrations failed."}
+    assert {row["summary"] for row in rows if row["check"] == "queues"} == {"Not checked, because migrations failed."}
     assert all(row["action"] for row in rows if row["level"] == "error")
 
 
@@ -118,8 +118,8 @@ def test_migrations_and_extensions_that_are_missing_are_found():
         cursor.execute("INSERT INTO django_migrations (app, name, applied) VALUES ('tokens', '9999_later', now())")
         cursor.execute("DROP EXTENSION btree_gin CASCADE")
     (missing, later) = postgresql.migrations(timezone.now())
-    assert missing.level == Level.ERROR and missing.found.startswith("Unapplied migrations: tokens.0001_")
-    assert later.level == Level.WARNING and "tokens.9999_later" in later.found
+    assert missing.level == Level.ERROR and missing.summary.startswith("Unapplied migrations: tokens.0001_")
+    assert later.level == Level.WARNING and "tokens.9999_later" in later.summary
     assert found(postgresql.schema, Level.ERROR) == ["Missing extensions: btree_gin."]
 
 

@@ -45,7 +45,7 @@ def load(tmp_path):
 def mistakes(load, text: str) -> list[tuple[str, str]]:
     with pytest.raises(RegistryError) as raised:
         load(text)
-    return [(mistake.place.removeprefix("launchpads.coins."), mistake.rule) for mistake in raised.value.mistakes]
+    return [(mistake.key_path.removeprefix("launchpads.coins."), mistake.rule) for mistake in raised.value.mistakes]
 
 
 def sources(load, text: str) -> set[str]:

@@ -44,7 +44,7 @@ def load(tmp_path: Path):
 def mistakes(load, text, *names):
     with pytest.raises(RegistryError) as error:
         load(text, *names)
-    return [(mistake.place, mistake.rule) for mistake in error.value.mistakes]
+    return [(mistake.key_path, mistake.rule) for mistake in error.value.mistakes]
 
 
 def test_a_declared_launchpad_is_indexed_where_its_chain_names_it(load):

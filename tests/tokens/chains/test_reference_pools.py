@@ -50,7 +50,7 @@ def entries(tmp_path: Path, text: str, chain: str = "8453") -> Path:
 def mistakes(path: Path) -> list[tuple[str, str]]:
     with pytest.raises(RegistryError) as caught:
         load_registry(path)
-    return [(mistake.place, mistake.rule) for mistake in caught.value.mistakes]
+    return [(mistake.key_path, mistake.rule) for mistake in caught.value.mistakes]
 
 
 def test_the_formula_gives_well_known_pools() -> None:

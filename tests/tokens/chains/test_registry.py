@@ -90,7 +90,7 @@ def write(folder: Path, text: str, name: str = "operator.toml") -> Path:
 def mistakes(*files: Path) -> list[tuple[str, str]]:
     with pytest.raises(RegistryError) as caught:
         load_registry(*files)
-    return [(mistake.place, mistake.rule) for mistake in caught.value.mistakes]
+    return [(mistake.key_path, mistake.rule) for mistake in caught.value.mistakes]
 
 
 # Refusals
@@ -252,7 +252,7 @@ def test_it_reports_every_mistake_of_every_file_at_once(tmp_path: Path) -> None:
     with pytest.raises(RegistryError) as caught:
         load_registry(first, second)
 
-    assert [(mistake.file, mistake.place) for mistake in caught.value.mistakes] == [
+    assert [(mistake.file, mistake.key_path) for mistake in caught.value.mistakes] == [
         (str(first), "chains.1.finality_depth"),
         (str(first), "chains.1.name"),
         (str(second), "chains.1.note"),

@@ -135,14 +135,14 @@ def test_a_delegation_is_alerted_until_it_is_revoked(launchpad, signed_by, opera
         assert wallet.alert_lines == [line]
         assert contract in operator.get(f"/admin/tokens/deploywallet/{wallet.pk}/change/").text
         error, _ = wallets(timezone.now())
-        assert (error.level, line in error.found) == (Level.ERROR, True)
+        assert (error.level, line in error.summary) == (Level.ERROR, True)
         assert "the key is known to others" in error.action
     finally:
         delegate(launchpad, ADDRESS, "0x" + "00" * 20)
     refresh()
     assert rows()[ADDRESS][2] == ""
-    (summary,) = wallets(timezone.now())
-    assert summary.found == "1 wallets, 0 with an alert."
+    (result,) = wallets(timezone.now())
+    assert result.summary == "1 wallets, 0 with an alert."
 
 
 def test_contract_code_is_no_delegation(launchpad):

@@ -76,7 +76,7 @@ def follow_hours(
             chain = SimulatedChain(41, traffic=traffic, block_seconds=3600)
             chain.mine(hours)
             node = nodes.enter_context(serve(chain))
-            install(chain, node.url, settings=settings, forget=forget_chains, place=tmp_path)
+            install(chain, node.url, settings=settings, forget=forget_chains, directory=tmp_path)
             node.pinned = chain.blocks[:1]
             open_live_coverage(installed_chain(CHAIN).info, final=-1)
             followed = Followed(CHAIN)

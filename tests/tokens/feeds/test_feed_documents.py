@@ -108,7 +108,7 @@ def test_a_day_is_as_described(client, settings, forget_chains, tmp_path):
     chain = SimulatedChain(5, block_seconds=3600)
     chain.mine(40)
     with serve(chain) as node:
-        install(chain, node.url, settings=settings, forget=forget_chains, place=tmp_path)
+        install(chain, node.url, settings=settings, forget=forget_chains, directory=tmp_path)
         follow_chain(first=0, final=32, followed_to=40)
         answer = client.get(f"/api/feeds/daily/{CHAIN}", {"day": "2025-01-01"}).json()
     document = client.get("/api/openapi.json").json()

@@ -36,7 +36,7 @@ def node(settings, forget_chains, tmp_path):
     chain = SimulatedChain(5, block_seconds=3600)
     chain.mine(60)
     with serve(chain) as running:
-        install(chain, running.url, settings=settings, forget=forget_chains, place=tmp_path)
+        install(chain, running.url, settings=settings, forget=forget_chains, directory=tmp_path)
         yield chain
 
 
@@ -151,7 +151,7 @@ def test_blocks_of_one_time_are_found_by_the_youngest(settings, forget_chains, t
     chain = SimulatedChain(5, block_seconds=0)
     chain.mine(9)
     with serve(chain) as running:
-        install(chain, running.url, settings=settings, forget=forget_chains, place=tmp_path)
+        install(chain, running.url, settings=settings, forget=forget_chains, directory=tmp_path)
         ChainHeadFactory(chain_id=CHAIN, final=9)
         with pytest.raises(NotServedError):
             find_block_at(find_feed_chain(CHAIN), chain.blocks[3].time, newest=8)

@@ -61,7 +61,7 @@ def settings_at(chain, settings, forget_chains, tmp_path, service_environment):
     """Return a function that installs the chain with a node, and returns the environment of a backfill there."""
 
     def install_at(url: str) -> dict[str, str]:
-        install(chain, url, settings=settings, forget=forget_chains, place=tmp_path)
+        install(chain, url, settings=settings, forget=forget_chains, directory=tmp_path)
         own = {"FOLLOW_RANGE_BLOCKS": "4", "FOLLOW_LONGEST_RANGE_BLOCKS": "6"}
         chains = {f"RPC_URLS_{chain.chain_id}": url, "CHAINS_FILE": ",".join(settings.CHAINS_FILES)}
         return service_environment | chains | own

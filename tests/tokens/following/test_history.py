@@ -35,7 +35,7 @@ def chain():
 def node(chain, settings, forget_chains, tmp_path):
     settings.FOLLOW_FROM = {CHAIN: 0}
     with serve(chain) as running:
-        install(chain, running.url, settings=settings, forget=forget_chains, place=tmp_path)
+        install(chain, running.url, settings=settings, forget=forget_chains, directory=tmp_path)
         yield running
 
 

@@ -81,7 +81,7 @@ def test_launches_indexed_by_hash_equal_followed_ones(settings, forget_chains, t
     with serve(chain) as node:
         # From before the first block on.
         node.pinned = chain.blocks[:1]
-        install(chain, node.url, settings=settings, forget=forget_chains, place=tmp_path)
+        install(chain, node.url, settings=settings, forget=forget_chains, directory=tmp_path)
         follower = Followed(CHAIN)
         follower.catch_up()
         node.pinned = None

@@ -28,7 +28,7 @@ UNAVAILABLE = {"error": "The storage of uploads is not available"}
 
 
 def findings(now=None):
-    return [(finding.level, finding.found) for finding in diagnostics.storage(now)]
+    return [(finding.level, finding.summary) for finding in diagnostics.storage(now)]
 
 
 def test_an_object_is_put_with_a_signature_once(upload, s3):

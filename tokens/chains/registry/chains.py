@@ -330,7 +330,7 @@ def load_registry(
     merged = merge_files(read_registry_files(BUILT_IN_FILE, _LAUNCHPADS_FILE, *files))
     if str(solana_chain_id) in merged.chains:
         rule = f"{solana_chain_id} is the id of another chain in the registry"
-        raise RegistryError([RegistryMistake(file=SETTINGS, place="SOLANA_CHAIN_ID", rule=rule)])
+        raise RegistryError([RegistryMistake(file=SETTINGS, key_path="SOLANA_CHAIN_ID", rule=rule)])
     generations = {name: Generation(name=name, **fields) for name, fields in merged.generations.items()}
     mistakes = launchpad_choice.find_mistakes(
         {chain_id: names for chain_id, names in launchpads.items() if chain_id != solana_chain_id},

@@ -32,10 +32,10 @@ def find_mistakes(
         elif not launchpad.launches and name not in launchpad_of.values():
             key, rule = f"{key}.launch", f"missing: tables [[launchpads.{name}.launch]]; no generation is of it"
         if rule:
-            yield RegistryMistake(file="all files together", place=key, rule=rule)
+            yield RegistryMistake(file="all files together", key_path=key, rule=rule)
     for chain_id, names in chosen.items():
         for rule in _broken_rules(chain_id, names, chains.get(chain_id), launchpad_of, declared):
-            yield RegistryMistake(file=SETTINGS, place=f"LAUNCHPADS_{chain_id}", rule=rule)
+            yield RegistryMistake(file=SETTINGS, key_path=f"LAUNCHPADS_{chain_id}", rule=rule)
 
 
 def _broken_rules(

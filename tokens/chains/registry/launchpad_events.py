@@ -85,24 +85,26 @@ class PriceTable(NamedTuple):
     decimals: int = 0
 
 
-def read_swap_part(launchpad: str, reader: TableReader, table: Mapping[str, Any], place: str) -> SwapPart | None:
+def read_swap_part(launchpad: str, reader: TableReader, table: Mapping[str, Any], key_path: str) -> SwapPart | None:
     """Return the swap part that a table declares; None if the table is refused for a mistake."""
     parts = [pair for pair in (_FILLED, _TAKEN) if not table.keys().isdisjoint(pair)]
     if not parts or table.keys() != {"event", "pool", *chain.from_iterable(parts)}:
-        reader.refuse(place, "expected a table of event and pool, with amount0 and amount1, fee0 and fee1, or all four")
+        reader.refuse(
+            key_path, "expected a table of event and pool, with amount0 and amount1, fee0 and fee1, or all four"
+        )
         return None
-    declared = reader.event(table, place)
+    declared = reader.event(table, key_path)
     if declared is None:
         return None
     event, values = declared
     amount0, amount1 = (
-        values.path(table[key], f"{place}.{key}", _AMOUNTS) if key in table else None for key in _FILLED
+        values.path(table[key], f"{key_path}.{key}", _AMOUNTS) if key in table else None for key in _FILLED
     )
-    fee0, fee1 = (tuple(_summed(reader, table.get(key, []), f"{place}.{key}", values)) for key in _TAKEN)
+    fee0, fee1 = (tuple(_summed(reader, table.get(key, []), f"{key_path}.{key}", values)) for key in _TAKEN)
     return SwapPart(
         launchpad=launchpad,
         event=event,
-        pool=values.path(table["pool"], f"{place}.pool", ("bytes32",)),
+        pool=values.path(table["pool"], f"{key_path}.pool", ("bytes32",)),
         amount0=amount0,
         amount1=amount1,
         fee0=fee0,
@@ -110,67 +112,69 @@ def read_swap_part(launchpad: str, reader: TableReader, table: Mapping[str, Any]
     )
 
 
-def _summed(reader: TableReader, given: object, place: str, values: ValueReader) -> Iterator[Path]:
+def _summed(reader: TableReader, given: object, key_path: str, values: ValueReader) -> Iterator[Path]:
     """Yield an amount's paths: to one argument, or to several that add up to it."""
     paths = given if isinstance(given, list) else [given]
     if len(paths) > _MOST_SUMMED:
-        reader.refuse(place, f"expected at most {_MOST_SUMMED} arguments")
+        reader.refuse(key_path, f"expected at most {_MOST_SUMMED} arguments")
     for path in paths:
-        yield values.path(path, place, (*_AMOUNTS, *UNSIGNED))
+        yield values.path(path, key_path, (*_AMOUNTS, *UNSIGNED))
 
 
-def read_trade(launchpad: str, reader: TableReader, table: Mapping[str, Any], place: str) -> CurveTrade | None:
+def read_trade(launchpad: str, reader: TableReader, table: Mapping[str, Any], key_path: str) -> CurveTrade | None:
     """Return the trade that a table declares; None if the table is refused for a mistake."""
-    reader.check_keys(table, TRADE, place)
-    declared = reader.event(table, place)
+    reader.check_keys(table, TRADE, key_path)
+    declared = reader.event(table, key_path)
     if declared is None:
         return None
     event, values = declared
     paths = {
-        key: values.path(table[key], f"{place}.{key}", types) if key in table else None
+        key: values.path(table[key], f"{key_path}.{key}", types) if key in table else None
         for key, types in _TRADE_TYPES.items()
     }
     flows = tuple(key for key in _FLOWS if paths[key] is not None)
     if flows not in _SIDES:
         sides = "quote_in and token_out of a purchase, token_in and quote_out of a sale"
-        reader.refuse(place, f"expected {sides}, or all four")
+        reader.refuse(key_path, f"expected {sides}, or all four")
     if paths["is_buy"] is not None and flows != _PURCHASE:
-        reader.refuse(f"{place}.is_buy", "expected beside quote_in and token_out only: a sale has them exchanged")
-    price = read_price(reader, table["price"], f"{place}.price") if "price" in table else None
+        reader.refuse(f"{key_path}.is_buy", "expected beside quote_in and token_out only: a sale has them exchanged")
+    price = read_price(reader, table["price"], f"{key_path}.price") if "price" in table else None
     return CurveTrade(launchpad=launchpad, event=event, price=price and _trade_price(price, values), **paths)
 
 
 def read_change(
-    launchpad: str, has_nfts: bool, reader: TableReader, table: Mapping[str, Any], place: str
+    launchpad: str, has_nfts: bool, reader: TableReader, table: Mapping[str, Any], key_path: str
 ) -> TokenChange | None:
     """Return the change that a table declares; None if the table is refused for a mistake.
 
     `has_nfts` is whether any of the launchpad's launches has an NFT.
     """
-    reader.check_keys(table, CHANGE, place)
+    reader.check_keys(table, CHANGE, key_path)
     field = next((name for name in _CHANGED if name == table.get("set")), None)
     if field is None:
-        reader.refuse(f"{place}.set", f"expected one of {', '.join(_CHANGED)}")
+        reader.refuse(f"{key_path}.set", f"expected one of {', '.join(_CHANGED)}")
         return None
     kind = next((pool for pool in _LATER_POOLS if pool == table.get("pool")), None)
     if (field == "pool") != (kind is not None):
-        reader.refuse(f"{place}.pool", f"expected one of {', '.join(_LATER_POOLS)} where a pool is set, else nothing")
+        reader.refuse(
+            f"{key_path}.pool", f"expected one of {', '.join(_LATER_POOLS)} where a pool is set, else nothing"
+        )
     if "to" not in table and kind != "v2":
-        reader.refuse(f"{place}.to", "missing: the argument that has the new value")
-    declared = reader.event(table, place)
+        reader.refuse(f"{key_path}.to", "missing: the argument that has the new value")
+    declared = reader.event(table, key_path)
     if declared is None:
         return None
     event, values = declared
-    subject = _subject(reader, table, place, values, has_nfts=has_nfts)
+    subject = _subject(reader, table, key_path, values, has_nfts=has_nfts)
     if field == "pool" and (subject.key != "token") != (subject.emitter == "token"):
         # The token's side in the pool is decided without a look-up in stored tokens.
-        reader.refuse(f"{place}.set", "a pool is set by an event that has the token, or that the token emits")
+        reader.refuse(f"{key_path}.set", "a pool is set by an event that has the token, or that the token emits")
     return TokenChange(
         launchpad=launchpad,
         event=event,
         subject=subject,
         field=field,
-        value=values.path(table["to"], f"{place}.to", POOL_IDS[kind] if kind else _CHANGED[field])
+        value=values.path(table["to"], f"{key_path}.to", POOL_IDS[kind] if kind else _CHANGED[field])
         if "to" in table
         else None,
         pool=kind,
@@ -178,31 +182,33 @@ def read_change(
 
 
 def read_claim(
-    launchpad: str, has_nfts: bool, reader: TableReader, table: Mapping[str, Any], place: str
+    launchpad: str, has_nfts: bool, reader: TableReader, table: Mapping[str, Any], key_path: str
 ) -> TokenClaim | None:
     """Return the claim that a table declares, as `read_change` does; None if the table is refused for a mistake."""
-    reader.check_keys(table, CLAIM, place)
+    reader.check_keys(table, CLAIM, key_path)
     amounts = tuple(key for key in _AMOUNTS_OF_CLAIMS if key in table)
     if amounts not in _CLAIMED:
-        reader.refuse(place, "expected amount0 and amount1, token_amount or quote_amount or both, or amount")
+        reader.refuse(key_path, "expected amount0 and amount1, token_amount or quote_amount or both, or amount")
     if ("currency" in table) != ("amount" in table):
-        reader.refuse(f"{place}.currency", "expected beside amount, and nowhere else: the argument with its currency")
-    declared = reader.event(table, place)
+        reader.refuse(
+            f"{key_path}.currency", "expected beside amount, and nowhere else: the argument with its currency"
+        )
+    declared = reader.event(table, key_path)
     if declared is None:
         return None
     event, values = declared
     return TokenClaim(
         launchpad=launchpad,
         event=event,
-        subject=_subject(reader, table, place, values, has_nfts=has_nfts),
-        recipient=values.path(table.get("recipient"), f"{place}.recipient", ("address",)),
-        amounts={key: values.path(table[key], f"{place}.{key}", UNSIGNED) for key in amounts},
-        currency=values.path(table["currency"], f"{place}.currency", ("address",)) if "currency" in table else None,
+        subject=_subject(reader, table, key_path, values, has_nfts=has_nfts),
+        recipient=values.path(table.get("recipient"), f"{key_path}.recipient", ("address",)),
+        amounts={key: values.path(table[key], f"{key_path}.{key}", UNSIGNED) for key in amounts},
+        currency=values.path(table["currency"], f"{key_path}.currency", ("address",)) if "currency" in table else None,
     )
 
 
 def _subject(
-    reader: TableReader, table: Mapping[str, Any], place: str, values: ValueReader, *, has_nfts: bool
+    reader: TableReader, table: Mapping[str, Any], key_path: str, values: ValueReader, *, has_nfts: bool
 ) -> EventSubject:
     """Return how an event identifies its token, and which contract may emit it.
 
@@ -211,11 +217,11 @@ def _subject(
     """
     keys = [key for key in _SUBJECTS if key in table]
     if len(keys) > 1:
-        reader.refuse(f"{place}.{keys[1]}", f"expected one of {', '.join(_SUBJECTS)}")
+        reader.refuse(f"{key_path}.{keys[1]}", f"expected one of {', '.join(_SUBJECTS)}")
     key = keys[0] if keys else None
-    path = values.path(table[key], f"{place}.{key}", _SUBJECTS[key]) if key else ()
+    path = values.path(table[key], f"{key_path}.{key}", _SUBJECTS[key]) if key else ()
     if key == "nft_id" and not has_nfts:
-        reader.refuse(f"{place}.nft_id", "no launch has `nft`, by which a token is found")
+        reader.refuse(f"{key_path}.nft_id", "no launch has `nft`, by which a token is found")
     if "by" not in table:
         emitter: EventEmitter = "nft" if key == "nft_id" else "launch" if key else "token"
         return EventSubject(key=key, path=path, emitter=emitter)
@@ -223,24 +229,26 @@ def _subject(
     needs_key = named is None or _EMITTERS[named]
     if key == "nft_id" or needs_key != (key is not None):
         expected = "beside token or pool_id only" if needs_key else "without an argument that names the token"
-        reader.refuse(f"{place}.by", f"expected {expected}")
+        reader.refuse(f"{key_path}.by", f"expected {expected}")
     if named:
         return EventSubject(key=key, path=path, emitter=named)
     if isinstance(table["by"], str):
         names = ", ".join(f'"{name}"' for name in _EMITTERS)
-        reader.refuse(f"{place}.by", f'expected {names}, or chains and contracts, such as {{ 8453 = ["0x..."] }}')
+        reader.refuse(f"{key_path}.by", f'expected {names}, or chains and contracts, such as {{ 8453 = ["0x..."] }}')
         return EventSubject(key=key, path=path, emitter={})
-    return EventSubject(key=key, path=path, emitter=reader.contracts(table["by"], f"{place}.by"))
+    return EventSubject(key=key, path=path, emitter=reader.contracts(table["by"], f"{key_path}.by"))
 
 
-def read_price(reader: TableReader, table: object, place: str) -> PriceTable | None:
+def read_price(reader: TableReader, table: object, key_path: str) -> PriceTable | None:
     """Return the price that a `price` table has; None if the table is refused for a mistake."""
     match table:
         case {"quote_reserve": quote, "token_reserve": token, **others} if not others:
-            return PriceTable((quote, f"{place}.quote_reserve"), (token, f"{place}.token_reserve"))
+            return PriceTable((quote, f"{key_path}.quote_reserve"), (token, f"{key_path}.token_reserve"))
         case {"value": value, "decimals": int(decimals), **others} if not others and 0 <= decimals <= _MOST_DECIMALS:
-            return PriceTable((value, f"{place}.value"), None, decimals)
-    reader.refuse(place, f"expected quote_reserve and token_reserve, or value and decimals from 0 to {_MOST_DECIMALS}")
+            return PriceTable((value, f"{key_path}.value"), None, decimals)
+    reader.refuse(
+        key_path, f"expected quote_reserve and token_reserve, or value and decimals from 0 to {_MOST_DECIMALS}"
+    )
     return None
 
 

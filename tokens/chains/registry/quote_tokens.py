@@ -50,7 +50,7 @@ def build_reference_pools(
         for key in (key for key, token in tokens.items() if token is None):
             path = f"chains.{chain_id}.reference_pools[{index}].{key}"
             rule = "expected a quote token of this chain; without `currency` it is wrapped_native"
-            mistakes.append(RegistryMistake(file="all files together", place=path, rule=rule))
+            mistakes.append(RegistryMistake(file="all files together", key_path=path, rule=rule))
         currency, stable = tokens.values()
         if currency and stable:
             pools.append(_build_reference_pool(entry, currency, stable))

@@ -26,11 +26,11 @@ class RegistryMistake:
     """A broken rule: the file, the place such as `chains.8453.contracts[3].address` (counted from 0), the rule."""
 
     file: str
-    place: str
+    key_path: str
     rule: str
 
     def __str__(self) -> str:
-        return f"{self.file}: {self.place}: {self.rule}" if self.place else f"{self.file}: {self.rule}"
+        return f"{self.file}: {self.key_path}: {self.rule}" if self.key_path else f"{self.file}: {self.rule}"
 
 
 class RegistryError(ValueError):
@@ -77,11 +77,11 @@ def _parse(path: Path, mistakes: list[RegistryMistake]) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        mistakes.append(RegistryMistake(file=str(path), place="", rule=f"can't be read: {error.strerror}"))
+        mistakes.append(RegistryMistake(file=str(path), key_path="", rule=f"can't be read: {error.strerror}"))
     except UnicodeDecodeError:
-        mistakes.append(RegistryMistake(file=str(path), place="", rule="can't be read: it is not UTF-8"))
+        mistakes.append(RegistryMistake(file=str(path), key_path="", rule="can't be read: it is not UTF-8"))
     except tomllib.TOMLDecodeError as error:
-        mistakes.append(RegistryMistake(file=str(path), place="", rule=f"is not TOML: {error}"))
+        mistakes.append(RegistryMistake(file=str(path), key_path="", rule=f"is not TOML: {error}"))
     return {}
 
 
@@ -161,8 +161,8 @@ class _FileReader:
             },
         )
 
-    def _refuse(self, place: str, rule: str) -> None:
-        self._mistakes.append(RegistryMistake(file=self._file, place=place, rule=rule))
+    def _refuse(self, key_path: str, rule: str) -> None:
+        self._mistakes.append(RegistryMistake(file=self._file, key_path=key_path, rule=rule))
 
     def _tables(self, document: dict[str, Any], name: str) -> list[tuple[str, dict[str, Any], str]]:
         table = document.get(name, {})
@@ -177,42 +177,44 @@ class _FileReader:
                 self._refuse(f"{name}.{key}", f"expected a table [{name}.{key}]")
         return tables
 
-    def _is_generation_name(self, name: str, place: str) -> bool:
+    def _is_generation_name(self, name: str, key_path: str) -> bool:
         if 0 < len(name) <= entry_rules.LONGEST_GENERATION_NAME:
             return True
-        self._refuse(place, f"expected a name of at most {entry_rules.LONGEST_GENERATION_NAME} characters")
+        self._refuse(key_path, f"expected a name of at most {entry_rules.LONGEST_GENERATION_NAME} characters")
         return False
 
-    def _is_chain_id(self, key: str, place: str) -> bool:
+    def _is_chain_id(self, key: str, key_path: str) -> bool:
         if key == SOLANA or re.fullmatch(r"[1-9][0-9]{0,17}", key):
             return True
-        self._refuse(place, "expected a chain id: a whole number above 0, in decimal digits, or solana")
+        self._refuse(key_path, "expected a chain id: a whole number above 0, in decimal digits, or solana")
         return False
 
-    def _chain(self, fields: dict[str, Any], place: str, *, kind: ChainRules, new: bool) -> dict[str, Any]:
+    def _chain(self, fields: dict[str, Any], key_path: str, *, kind: ChainRules, new: bool) -> dict[str, Any]:
         scalars = dict(fields)
         lists = {key: scalars.pop(key) for key in kind.lists if key in scalars}
-        chain = self._fields(scalars, place, kind.required if new else {}, {**kind.required, **kind.optional})
+        chain = self._fields(scalars, key_path, kind.required if new else {}, {**kind.required, **kind.optional})
         if "contracts" in lists:
-            chain["contracts"] = self._contracts(lists["contracts"], f"{place}.contracts", kind)
+            chain["contracts"] = self._contracts(lists["contracts"], f"{key_path}.contracts", kind)
         if "quote_tokens" in lists:
             quote_tokens = self._entries(
-                lists["quote_tokens"], f"{place}.quote_tokens", kind.quote_token, kind.quote_token_optional
+                lists["quote_tokens"], f"{key_path}.quote_tokens", kind.quote_token, kind.quote_token_optional
             )
             chain["quote_tokens"] = self._by_address(quote_tokens)
         if "known_deployers" in lists:
-            chain["known_deployers"] = self._deployers(lists["known_deployers"], f"{place}.known_deployers", kind)
+            chain["known_deployers"] = self._deployers(lists["known_deployers"], f"{key_path}.known_deployers", kind)
         if "reference_pools" in lists:
             # A list, which replaces an earlier file's: a currency's first pool sets its price.
-            chain["reference_pools"] = self._reference_pools(lists["reference_pools"], f"{place}.reference_pools")
+            chain["reference_pools"] = self._reference_pools(lists["reference_pools"], f"{key_path}.reference_pools")
         return chain
 
-    def _contracts(self, value: Any, place: str, kind: ChainRules) -> dict[str, dict[str, Any]]:
-        entries = self._entries(value, place, kind.contract, entry_rules.contract_optional(self._generations, kind))
+    def _contracts(self, value: Any, key_path: str, kind: ChainRules) -> dict[str, dict[str, Any]]:
+        entries = self._entries(value, key_path, kind.contract, entry_rules.contract_optional(self._generations, kind))
         if isinstance(value, list):
             for index, entry in enumerate(value):
                 if isinstance(entry, dict) and entry.get("role") in kind.generation_roles and "generation" not in entry:
-                    self._refuse(f"{place}[{index}].generation", f"missing: a {entry['role']} belongs to a generation")
+                    self._refuse(
+                        f"{key_path}[{index}].generation", f"missing: a {entry['role']} belongs to a generation"
+                    )
         self._check_deploying(entries)
         return self._by_address(entries)
 
@@ -230,92 +232,92 @@ class _FileReader:
                 self._refuse(f"{path}.deploy", f"launches use one {role}, and this list has another one before")
             deploying.add(role)
 
-    def _reference_pools(self, value: Any, place: str) -> list[dict[str, Any]]:
+    def _reference_pools(self, value: Any, key_path: str) -> list[dict[str, Any]]:
         entries = self._entries(
-            value, place, entry_rules.REFERENCE_POOL, entry_rules.REFERENCE_POOL_OPTIONAL, unique="pool"
+            value, key_path, entry_rules.REFERENCE_POOL, entry_rules.REFERENCE_POOL_OPTIONAL, unique="pool"
         )
-        for entry_place, entry in entries:
+        for entry_path, entry in entries:
             if entry.get("native") and "currency" in entry:
-                self._refuse(f"{entry_place}.currency", "a pool of the native coin prices wrapped_native: leave it out")
+                self._refuse(f"{entry_path}.currency", "a pool of the native coin prices wrapped_native: leave it out")
         return [entry for _, entry in entries]
 
-    def _deployers(self, value: Any, place: str, kind: ChainRules) -> dict[str, str]:
+    def _deployers(self, value: Any, key_path: str, kind: ChainRules) -> dict[str, str]:
         if not isinstance(value, list):
-            self._refuse(place, "expected a list of addresses between [ and ]")
+            self._refuse(key_path, "expected a list of addresses between [ and ]")
             return {}
-        checked = [self._value(kind.address, entry, f"{place}[{index}]") for index, entry in enumerate(value)]
+        checked = [self._value(kind.address, entry, f"{key_path}[{index}]") for index, entry in enumerate(value)]
         return {address_key(address): address for address in checked if address is not None}
 
-    def _preset(self, fields: dict[str, Any], place: str) -> dict[str, Any]:
+    def _preset(self, fields: dict[str, Any], key_path: str) -> dict[str, Any]:
         scalars = dict(fields)
         listed = scalars.pop("positions", [])
-        preset = self._fields(scalars, place, {"starting_tick": entry_rules.tick_rule}, {})
-        entries = self._entries(listed, f"{place}.positions", entry_rules.POSITION, {})
+        preset = self._fields(scalars, key_path, {"starting_tick": entry_rules.tick_rule}, {})
+        entries = self._entries(listed, f"{key_path}.positions", entry_rules.POSITION, {})
         # Rules over several values apply only if each value is valid.
         if "starting_tick" in preset and all(len(entry) == len(entry_rules.POSITION) for _, entry in entries):
-            self._check_positions(entries, preset["starting_tick"], f"{place}.positions")
+            self._check_positions(entries, preset["starting_tick"], f"{key_path}.positions")
         return {**preset, "positions": [entry for _, entry in entries]}
 
-    def _check_positions(self, entries: list[tuple[str, dict[str, Any]]], start: int, place: str) -> None:
+    def _check_positions(self, entries: list[tuple[str, dict[str, Any]]], start: int, key_path: str) -> None:
         if not 1 <= len(entries) <= entry_rules.MAX_POSITIONS:
-            self._refuse(place, f"expected 1 to {entry_rules.MAX_POSITIONS} positions")
+            self._refuse(key_path, f"expected 1 to {entry_rules.MAX_POSITIONS} positions")
         elif sum(entry["bps"] for _, entry in entries) != entry_rules.ALL_BPS:
-            self._refuse(place, f"the bps of all positions must add up to {entry_rules.ALL_BPS}")
+            self._refuse(key_path, f"the bps of all positions must add up to {entry_rules.ALL_BPS}")
         elif all(entry["tick_lower"] != start for _, entry in entries):
-            self._refuse(place, "one position must begin at the starting tick")
-        for entry_place, entry in entries:
+            self._refuse(key_path, "one position must begin at the starting tick")
+        for entry_path, entry in entries:
             if entry["tick_lower"] >= entry["tick_upper"]:
-                self._refuse(entry_place, "tick_lower must be below tick_upper")
+                self._refuse(entry_path, "tick_lower must be below tick_upper")
 
     def _entries(
         self,
         value: Any,
-        place: str,
+        key_path: str,
         required: Mapping[str, Rule],
         optional: Mapping[str, Rule],
         unique: str = "address",
     ) -> list[tuple[str, dict[str, Any]]]:
         """Return a list's entries with their places; a second one with the same `unique` key is rejected."""
         if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
-            self._refuse(place, "expected a list of entries, each between { and }")
+            self._refuse(key_path, "expected a list of entries, each between { and }")
             return []
         entries, identifiers = [], set[str]()
         for index, entry in enumerate(value):
-            entry_place = f"{place}[{index}]"
-            fields = self._fields(entry, entry_place, required, optional)
+            entry_path = f"{key_path}[{index}]"
+            fields = self._fields(entry, entry_path, required, optional)
             identifier = fields.get(unique)
             if identifier is not None:
                 if identifier in identifiers:
-                    self._refuse(f"{entry_place}.{unique}", f"{identifier} is listed twice in this list")
+                    self._refuse(f"{entry_path}.{unique}", f"{identifier} is listed twice in this list")
                 identifiers.add(identifier)
-            entries.append((entry_place, fields))
+            entries.append((entry_path, fields))
         return entries
 
     def _by_address(self, entries: list[tuple[str, dict[str, Any]]]) -> dict[str, dict[str, Any]]:
         return {address_key(entry["address"]): entry for _, entry in entries if "address" in entry}
 
     def _fields(
-        self, fields: dict[str, Any], place: str, required: Mapping[str, Rule], optional: Mapping[str, Rule]
+        self, fields: dict[str, Any], key_path: str, required: Mapping[str, Rule], optional: Mapping[str, Rule]
     ) -> dict[str, Any]:
         """Return the valid values; unknown, missing and invalid keys are recorded as mistakes."""
         rules = {**required, **optional}
         for key in required:
             if key not in fields:
-                self._refuse(f"{place}.{key}", "missing")
+                self._refuse(f"{key_path}.{key}", "missing")
         checked = {}
         for key, value in fields.items():
             if key not in rules:
-                self._refuse(f"{place}.{key}", f"unknown key: expected one of {', '.join(sorted(rules))}")
+                self._refuse(f"{key_path}.{key}", f"unknown key: expected one of {', '.join(sorted(rules))}")
                 continue
-            valid_value = self._value(rules[key], value, f"{place}.{key}")
+            valid_value = self._value(rules[key], value, f"{key_path}.{key}")
             if valid_value is not None:
                 checked[key] = valid_value
         return checked
 
-    def _value(self, rule: Rule, value: Any, place: str) -> Any:
+    def _value(self, rule: Rule, value: Any, key_path: str) -> Any:
         """Return the rule's result for the value, None if the rule rejects it."""
         try:
             return rule(value)
         except ValueError as broken:
-            self._refuse(place, str(broken))
+            self._refuse(key_path, str(broken))
             return None

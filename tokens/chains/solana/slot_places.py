@@ -46,10 +46,10 @@ def transaction_place(log_index: int) -> int:
     return log_index >> _INSTRUCTION_BITS
 
 
-def _log_index(place: int, instruction: int) -> int:
-    if place >= _MOST_PLACES or instruction >= _MOST_INSTRUCTIONS:
-        raise LogDecodingError(f"no number for instruction {instruction} of transaction {place} in its slot")
-    return place << _INSTRUCTION_BITS | instruction
+def _log_index(tx_index: int, instruction: int) -> int:
+    if tx_index >= _MOST_PLACES or instruction >= _MOST_INSTRUCTIONS:
+        raise LogDecodingError(f"no number for instruction {instruction} of transaction {tx_index} in its slot")
+    return tx_index << _INSTRUCTION_BITS | instruction
 
 
 def _fetch_places(rpc: RpcClient, wanted: Mapping[int, Collection[str]]) -> dict[str, int]:

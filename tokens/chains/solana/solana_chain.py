@@ -82,7 +82,7 @@ class SolanaChain:
         def read() -> Iterator[SolanaTransaction]:
             for transaction in self._read(list(dict.fromkeys(signatures))):
                 swaps.extend(decode_swaps(self.info, transaction))
-                places[transaction.signature] = transaction.place
+                places[transaction.signature] = transaction.tx_index
                 yield transaction
 
         facts = self._decode(read())

@@ -45,8 +45,8 @@ class SolanaTransaction:
 
     signature: str
     slot: int
-    # Its place among the slot's transactions, from 0; None if the node does not return it.
-    place: int | None
+    # From 0, among the slot's transactions; None if the node does not return it.
+    tx_index: int | None
     # Unix seconds; None if the node does not have it.
     block_time: int | None
     # A failed transaction has no effects.
@@ -83,7 +83,7 @@ def _read_raw(form: Json) -> SolanaTransaction:
     return SolanaTransaction(
         signature=_text(signatures[0]),
         slot=(slot := parse_integer(form["slot"], below=BLOCK_LIMIT)),
-        place=None
+        tx_index=None
         if form.get("transactionIndex") is None
         else parse_integer(form["transactionIndex"], below=LOG_INDEX_LIMIT),
         block_time=None
@@ -132,7 +132,7 @@ def _compare(read: SolanaTransaction, raw: Json, parsed: Json) -> None:
     keys = message["accountKeys"]
     same = (
         parsed["slot"] == read.slot
-        and parsed.get("transactionIndex") == read.place
+        and parsed.get("transactionIndex") == read.tx_index
         and parsed["blockTime"] == read.block_time
         and parsed.get("version") == raw.get("version")
         and meta["err"] == raw["meta"]["err"]

@@ -65,7 +65,7 @@ def fetch_presale_page(chain_id: int, *, offset: int, limit: int, newest_first: 
     sales = _fetch_terms(chain, page_ids, contract=contract.address, total=total)
     now = int(time.time())
     shown = [
-        _describe(terms, chain_id, contract=contract.address, state=presale_state(terms.sale, at=now))
+        _describe(terms, chain_id, contract=contract.address, state=presale_state(terms.sale, unix_time=now))
         for terms in sales
     ]
     return {

@@ -50,13 +50,13 @@ class PresaleFilter:
         return all(condition in (None, value) for condition, value in pairs)
 
 
-def presale_state(sale: Presale, *, at: int) -> str:
+def presale_state(sale: Presale, *, unix_time: int) -> str:
     """Return the state at a time in Unix seconds: the contract records a sale's end only on its next call."""
     if sale.status == _LAUNCHED:
         return "launched"
-    if sale.failure(at=at):
+    if sale.failure(unix_time=unix_time):
         return "failed"
-    return "successful" if sale.status in _SUCCESSFUL or at >= sale.ends_at else "active"
+    return "successful" if sale.status in _SUCCESSFUL or unix_time >= sale.ends_at else "active"
 
 
 def searched_ids(total: int) -> range:
@@ -79,7 +79,7 @@ def search_presales(chain: Chain, *, contract: str, total: int, only: PresaleFil
 
     def scan_ended() -> list[Row]:
         before = int(time.time()) - _SETTLING_SECONDS
-        return [_row(sale) for sale in scan(ids) if presale_state(sale.sale, at=before) in _ENDED_STATES]
+        return [_row(sale) for sale in scan(ids) if presale_state(sale.sale, unix_time=before) in _ENDED_STATES]
 
     ended: list[Row] = fetch_shared(f"presales-ended:1:{name}", scan_ended, times=_ENDED_TIMES).value
     ended_ids = {row[0] for row in ended}
@@ -91,7 +91,7 @@ def search_presales(chain: Chain, *, contract: str, total: int, only: PresaleFil
     now = int(time.time())
     # A presale may be in both: the other scan may be older.
     rows = {row[0]: row for row in (*others, *ended) if row[0] in ids}
-    return sorted(number for number, row in rows.items() if _is_wanted(row, only, at=now))
+    return sorted(number for number, row in rows.items() if _is_wanted(row, only, unix_time=now))
 
 
 def _row(terms: PresaleTermsOnChain) -> Row:
@@ -100,7 +100,7 @@ def _row(terms: PresaleTermsOnChain) -> Row:
     return sale.presale_id, sale.status, *amounts, sale.ends_at, sale.launches_until, terms.owner, terms.admin
 
 
-def _is_wanted(row: Row, only: PresaleFilter, *, at: int) -> bool:
+def _is_wanted(row: Row, only: PresaleFilter, *, unix_time: int) -> bool:
     presale_id, status, raised, min_goal, ends_at, launches_until, owner, admin = row
     sale = Presale(
         presale_id=presale_id,
@@ -111,4 +111,4 @@ def _is_wanted(row: Row, only: PresaleFilter, *, at: int) -> bool:
         ends_at=ends_at,
         launches_until=launches_until,
     )
-    return only.matches(state=presale_state(sale, at=at), owner=owner, admin=admin)
+    return only.matches(state=presale_state(sale, unix_time=unix_time), owner=owner, admin=admin)

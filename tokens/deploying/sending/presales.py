@@ -166,7 +166,7 @@ def _check_sale(chain: Chain, deployment: Deployment, *, now: int) -> int:
     if presale is None:
         # This node has no block with its start: the attempt watcher handles that.
         return 0
-    failure = presale.failure(at=now)
+    failure = presale.failure(unix_time=now)
     if not failure:
         return (
             _update_unchanged(deployment, status=DeploymentStatus.MINED, error="")
@@ -176,7 +176,7 @@ def _check_sale(chain: Chain, deployment: Deployment, *, now: int) -> int:
     changes: dict[str, Any] = {}
     if deployment.status != DeploymentStatus.FAILED:
         changes = {"status": DeploymentStatus.FAILED, "error": failure}
-    if presale.is_over(at=now):
+    if presale.is_over(unix_time=now):
         changes["final_at"] = timezone.now()
     return _update_unchanged(deployment, **changes) if changes else 0
 

@@ -39,7 +39,7 @@ class Command(BaseCommand):
 def _line(name: str, finding: Finding) -> str:
     action = f"\n         {finding.action}" if finding.action else ""
     guide = f"\n         {_GUIDE}#{finding.guide}" if finding.guide and finding.level != Level.OK else ""
-    return f"{finding.level:8} {name}: {finding.found}{action}{guide}"
+    return f"{finding.level:8} {name}: {finding.summary}{action}{guide}"
 
 
 def _row(name: str, finding: Finding) -> dict[str, str]:
@@ -47,7 +47,7 @@ def _row(name: str, finding: Finding) -> dict[str, str]:
     return {
         "check": name,
         "level": finding.level,
-        "found": finding.found,
+        "summary": finding.summary,
         "action": finding.action,
         "guide": guide,
     }

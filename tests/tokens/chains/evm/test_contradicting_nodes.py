@@ -21,7 +21,7 @@ def chain():
 def install_nodes(chain, settings, forget_chains, tmp_path):
     def install_urls(*urls):
         settings.RPC_PATIENCE_SECONDS = 2.0
-        return install(chain, *urls, settings=settings, forget=forget_chains, place=tmp_path)
+        return install(chain, *urls, settings=settings, forget=forget_chains, directory=tmp_path)
 
     return install_urls
 

@@ -105,7 +105,7 @@ def test_a_solana_transaction_is_whole_or_refused(slot, at, place):
         transaction = parse_transaction("1" * 64, raw=form, parsed=parsed)
     except MalformedResponseError:
         return
-    assert transaction.slot < BLOCK_LIMIT and (transaction.place or 0) < LOG_INDEX_LIMIT
+    assert transaction.slot < BLOCK_LIMIT and (transaction.tx_index or 0) < LOG_INDEX_LIMIT
     assert transaction.block_time is None or datetime.fromtimestamp(transaction.block_time, UTC).year < 2100
 
 
@@ -119,7 +119,7 @@ def chain():
 @pytest.mark.parametrize("seconds", [2**32, 253_402_300_799 - 1_735_689_600, 2**62, -1_735_689_600])
 def test_the_next_node_is_used_for_impossible_times(chain, settings, forget_chains, tmp_path, seconds):
     with serve(chain, faults=Faults(time_shift=seconds)) as lying, serve(chain) as honest:
-        installed = install(chain, lying.url, honest.url, settings=settings, forget=forget_chains, place=tmp_path)
+        installed = install(chain, lying.url, honest.url, settings=settings, forget=forget_chains, directory=tmp_path)
         header = installed.read_newest_header()
         assert header.time == chain.head.time
         headers = installed.read_headers(range(10, 20))
@@ -135,10 +135,10 @@ def test_the_next_node_is_used_for_impossible_times(chain, settings, forget_chai
 
 def test_the_next_node_is_used_for_logs_with_another_time_than_their_header(chain, settings, forget_chains, tmp_path):
     with serve(chain, faults=Faults(log_time_shift=3600)) as lying, serve(chain) as honest:
-        headers = install(chain, honest.url, settings=settings, forget=forget_chains, place=tmp_path).read_headers(
+        headers = install(chain, honest.url, settings=settings, forget=forget_chains, directory=tmp_path).read_headers(
             range(10, 20)
         )
-        installed = install(chain, lying.url, honest.url, settings=settings, forget=forget_chains, place=tmp_path)
+        installed = install(chain, lying.url, honest.url, settings=settings, forget=forget_chains, directory=tmp_path)
         facts = installed.read_blocks([headers[number] for number in range(10, 20)])
         assert {one.block_time for one in facts.transactions} <= {block.time for block in chain.blocks[10:20]}
         assert facts.transactions and lying.received["eth_getLogs"] and honest.received["eth_getLogs"]
@@ -148,7 +148,7 @@ def test_the_time_of_the_header_counts_where_every_node_reports_another_one_of_l
     chain, settings, forget_chains, tmp_path
 ):
     with serve(chain, faults=Faults(log_time_shift=3600)) as only:
-        installed = install(chain, only.url, settings=settings, forget=forget_chains, place=tmp_path)
+        installed = install(chain, only.url, settings=settings, forget=forget_chains, directory=tmp_path)
         headers = installed.read_headers(range(10, 20))
         facts = installed.read_blocks([headers[number] for number in range(10, 20)])
     assert facts.transactions

@@ -99,7 +99,7 @@ def test_the_state_follows_from_status_and_time(status, raised, ends_in, state):
         ends_at=10**9 + ends_in,
         launches_until=10**9 + ends_in + DAY,
     )
-    assert presale_state(sale, at=10**9) == state
+    assert presale_state(sale, unix_time=10**9) == state
 
 
 def test_pages_are_of_ids(contracts, get):

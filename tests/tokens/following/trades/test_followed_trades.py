@@ -50,7 +50,7 @@ def chain():
 def node(chain, settings, forget_chains, tmp_path):
     settings.FOLLOW_FROM = {CHAIN: 0}
     with serve(chain) as running:
-        install(chain, running.url, settings=settings, forget=forget_chains, place=tmp_path)
+        install(chain, running.url, settings=settings, forget=forget_chains, directory=tmp_path)
         yield running
 
 
@@ -89,7 +89,7 @@ def test_trades_stay_in_a_block_that_is_read_again_for_events(settings, forget_c
     chain = SimulatedChain(53, traffic=Traffic(swaps=1.0))
     chain.mine(60)
     with serve(chain) as node:
-        install(chain, node.url, settings=settings, forget=forget_chains, place=tmp_path)
+        install(chain, node.url, settings=settings, forget=forget_chains, directory=tmp_path)
         followed = begin_at(node, chain, 0)
         followed.catch_up()
         assert node.received["eth_getBlockReceipts"]
@@ -171,7 +171,7 @@ def test_what_the_head_reads_while_the_history_joins_it_has_trades_of_all_tokens
 
     row: list[Coverage] = []
     with serve(chain) as node, relay(node.url, before=join_before) as url:
-        install(chain, url, settings=settings, forget=forget_chains, place=tmp_path)
+        install(chain, url, settings=settings, forget=forget_chains, directory=tmp_path)
         followed = Followed(CHAIN)
         followed.catch_up()
         row.append(live(chain))

@@ -33,7 +33,7 @@ def chain():
 @pytest.fixture
 def node(chain, settings, forget_chains, tmp_path):
     with serve(chain, seed=1) as running:
-        install(chain, running.url, settings=settings, forget=forget_chains, place=tmp_path)
+        install(chain, running.url, settings=settings, forget=forget_chains, directory=tmp_path)
         yield running
 
 

@@ -32,7 +32,7 @@ def chain():
 def nodes(chain, settings, forget_chains, tmp_path):
     settings.RPC_PATIENCE_SECONDS, settings.FOLLOW_FROM = 2.0, {CHAIN: 0}
     with serve(chain, seed=1) as first, serve(chain, seed=2) as second:
-        install(chain, first.url, second.url, settings=settings, forget=forget_chains, place=tmp_path)
+        install(chain, first.url, second.url, settings=settings, forget=forget_chains, directory=tmp_path)
         open_live_coverage(installed_chain(CHAIN).info, final=-1)
         yield first, second
 

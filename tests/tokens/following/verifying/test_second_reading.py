@@ -31,7 +31,7 @@ def chain():
 def nodes(chain, settings, forget_chains, tmp_path):
     settings.RPC_PATIENCE_SECONDS = 1.0
     with serve(chain, seed=1) as first, serve(chain, seed=2) as second:
-        install(chain, first.url, second.url, settings=settings, forget=forget_chains, place=tmp_path)
+        install(chain, first.url, second.url, settings=settings, forget=forget_chains, directory=tmp_path)
         yield first, second
 
 

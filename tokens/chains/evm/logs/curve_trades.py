@@ -19,7 +19,7 @@ _SHIFT = 192
 AMOUNT_LIMIT, _ROOT_LIMIT = 1 << 127, 1 << 160
 
 
-def read_curve_trade(log: Log, trade: CurveTrade, place: LogPlace) -> Swap:
+def read_curve_trade(log: Log, trade: CurveTrade, log_place: LogPlace) -> Swap:
     """Decode a trade: the launched token is currency 0, whatever its address. Raises LogDecodingError.
 
     The emitter is the pool where no argument names the token.
@@ -30,14 +30,14 @@ def read_curve_trade(log: Log, trade: CurveTrade, place: LogPlace) -> Swap:
     if trade.is_buy and not part_at(values, trade.is_buy):
         amount0, amount1 = -amount0, -amount1
     return Swap(
-        part_at(values, trade.token) if trade.token else place.emitter,
-        *place[1:5],
+        part_at(values, trade.token) if trade.token else log_place.emitter,
+        *log_place[1:5],
         amount0,
         amount1,
         _root(*_price(values, trade.price, amount0, amount1)),
-        place.emitter,
-        part_at(values, trade.trader) if trade.trader else place.trader,
-        place.tx_index,
+        log_place.emitter,
+        part_at(values, trade.trader) if trade.trader else log_place.trader,
+        log_place.tx_index,
         reported_fees=(0, _amount(values, trade.fee)) if trade.fee else None,
         launchpad=trade.launchpad,
     )

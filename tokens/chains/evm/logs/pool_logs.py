@@ -67,7 +67,7 @@ class PoolLogs:
         elif record is not None and record.liquidity:
             self.liquidity_changes.append(record)
 
-    def add_trades(self, log: Log, trades: Sequence[CurveTrade], place: LogPlace) -> None:
+    def add_trades(self, log: Log, trades: Sequence[CurveTrade], log_place: LogPlace) -> None:
         """Add a curve trade once per launchpad declaration: the curve's token decides which one is stored.
 
         A malformed log matches no declaration. The node is not at fault: each node would return the same log.
@@ -75,7 +75,7 @@ class PoolLogs:
         errors = []
         for trade in trades:
             try:
-                self.swaps.append(read_curve_trade(log, trade, place))
+                self.swaps.append(read_curve_trade(log, trade, log_place))
             except LogDecodingError as error:
                 launchpad = trade.launchpad if trade.token else None
                 errors.append(undecodable_log(log, launchpad=launchpad, reason=str(error)))
