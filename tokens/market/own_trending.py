@@ -6,22 +6,21 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import connection
-from django.db.models import Case, Exists, F, FloatField, OuterRef, Subquery, When
+from django.db.models import Case, Exists, F, FloatField, Func, OuterRef, Subquery, Value, When
 from django.db.models.expressions import Combinable
-from django.db.models.functions import Cast, Coalesce, Greatest, Lower, NullIf
-from django.db.models.lookups import In
+from django.db.models.functions import Cast, Coalesce, NullIf
 from django.utils import timezone
 
 from config.parsing.timestamps import format_timestamp
 from tokens.chains.addresses import address_key
 from tokens.installation.installed_registry import registry
 from tokens.market.pool_statistics import CHANGE_PERIODS, PERIOD_SECONDS, PoolStatistics
-from tokens.models import MinuteCandle, ReferencePrice, RollingSum, Token
+from tokens.models import MinuteCandle, RollingSum, Token
 from tokens.models.candle import HOUR
 from tokens.models.rolling_sum import ROLLING_PERIODS
 from tokens.models.token import TokenQuerySet
 from tokens.models.trade import ExactNumericField
-from tokens.trades.quote_rates import price_references
+from tokens.trades.quote_rates import rate_at, rate_parameters
 
 PAGE_SIZE = 20
 
@@ -107,7 +106,7 @@ def _change_since(start: datetime, chain_id: int) -> Case:
     hour = RollingSum.objects.filter(token_id=OuterRef("pk"), seconds=HOUR)
     launched = Cast(Subquery(hour.values("opening_price")[:1]), FloatField())
     in_usd = Coalesce(
-        launched * Cast(_rate_at(start, chain_id), FloatField()), Subquery(hour.values("opening_usd")[:1])
+        launched * Cast(_launch_rate(start, chain_id), FloatField()), Subquery(hour.values("opening_usd")[:1])
     )
 
     def ratio(price: str, before: Combinable) -> Combinable:
@@ -127,17 +126,17 @@ def _change_since(start: datetime, chain_id: int) -> Case:
     )
 
 
-def _rate_at(start: datetime, chain_id: int) -> Case:
-    """Return an expression for USD per quote token before a time or a later launch, as `rate_at`."""
-    chain = registry().chains[chain_id]
-    stable = When(In(Lower(F("paired_token")), sorted(chain.stable_tokens)), then=Decimal(1))
-    prices = ReferencePrice.objects.filter(chain_id=chain_id, at__lt=Greatest(OuterRef("deployed_at"), start))
-    newest = prices.order_by("-at", "-block_number").values("usd")
-    pools = [
-        When(paired_token=quote, then=Subquery(newest.filter(pool=reference.pool)[:1]))
-        for quote, reference in price_references(chain).items()
-    ]
-    return Case(stable, *pools, output_field=ExactNumericField())
+def _launch_rate(start: datetime, chain_id: int) -> Func:
+    """Return an expression for USD per quote token before a time or a later launch."""
+    row = Token._meta.db_table
+    # In the sequence of the statement.
+    parameters = {**rate_parameters(registry().chains[chain_id]), "start": start}
+    return Func(
+        *map(Value, parameters.values()),
+        template=rate_at(f"greatest({row}.deployed_at, %(start)s)", row=row),
+        output_field=ExactNumericField(),
+        **dict.fromkeys(parameters, "%s"),
+    )
 
 
 def _read_sums(ids: Sequence[int], now: datetime) -> dict[int, dict[int, tuple[int, int, Decimal]]]:

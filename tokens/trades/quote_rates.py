@@ -24,10 +24,10 @@ _MAX_STEPS = 4
 _DOLLAR = Decimal(1)
 _RETENTION = timedelta(days=90)
 _PRUNE_BATCH = 10_000
-_RATE_AT = """CASE WHEN lower(token.paired_token) = ANY(%(stable_quotes)s::text[]) THEN 1 ELSE (
-    SELECT usd FROM tokens_referenceprice AS reference WHERE reference.chain_id = token.chain_id AND pool = (
+_RATE_AT = """CASE WHEN lower({row}.paired_token) = ANY(%(stable_quotes)s::text[]) THEN 1 ELSE (
+    SELECT usd FROM tokens_referenceprice AS reference WHERE reference.chain_id = {row}.chain_id AND pool = (
         SELECT priced.pool FROM unnest(%(reference_quotes)s::text[], %(reference_pools)s::text[])
-            AS priced (quote, pool) WHERE quote = token.paired_token
+            AS priced (quote, pool) WHERE quote = {row}.paired_token
     ) AND reference.at < {moment} ORDER BY reference.at DESC, reference.block_number DESC LIMIT 1
 ) END"""
 
@@ -92,7 +92,7 @@ def load_rates(chain: ChainInfo, quotes: Collection[str], swaps: Sequence[Swap])
     Each pool's last stored price before the first swap counts; without swaps, its newest price, from position 0 on. The
     query count does not depend on the number of swaps.
     """
-    references = price_references(chain)
+    references = _price_references(chain)
     launched = _find_launched_quotes(chain, quotes, references.keys())
     used = {*quotes, *(token.quote for token in launched.values())}
     pools = {reference.pool: _reference_pool(reference) for key, reference in references.items() if key in used}
@@ -188,18 +188,18 @@ def newest_reference_prices(
     return {(chain_id, pool): (usd, priced_at) for chain_id, pool, usd, priced_at in newest if usd is not None}
 
 
-def rate_at(moment: str) -> str:
-    """Return SQL for USD per whole quote token of a row `token` before a time; needs `rate_parameters`.
+def rate_at(moment: str, *, row: str = "token") -> str:
+    """Return SQL for USD per whole quote token of a token's row before a time; needs `rate_parameters`.
 
     A swap in the same second does not count: later blocks may share this second, and would change the rate behind sums
     that are already written. NULL if no reference pool had a swap before, and for a launched quote token.
     """
-    return _RATE_AT.format(moment=moment)
+    return _RATE_AT.format(moment=moment, row=row)
 
 
 def rate_parameters(chain: ChainInfo | None) -> dict[str, list[str]]:
     """Return the parameters for `rate_at`; they are empty for a chain that the registry lacks."""
-    references = {} if chain is None else price_references(chain)
+    references = {} if chain is None else _price_references(chain)
     return {
         "stable_quotes": sorted(chain.stable_tokens) if chain else [],
         "reference_quotes": list(references),
@@ -214,7 +214,7 @@ def _of_pools(swaps: Iterable[Swap], pools: Iterable[str]) -> Iterator[tuple[Swa
     return ((swap, keys[swap.pool]) for swap in swaps if swap.pool in keys)
 
 
-def price_references(chain: ChainInfo) -> dict[str, ReferencePool]:
+def _price_references(chain: ChainInfo) -> dict[str, ReferencePool]:
     """Return quote token -> the pool that sets its price: the first in the registry."""
     references = {reference.currency: reference for reference in reversed(chain.reference_pools)}
     native = references.get(chain.wrapped_native or "")
