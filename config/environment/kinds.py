@@ -37,7 +37,7 @@ def expecting(expected: str) -> Callable[[Callable[[str], Value]], Parser[Value]
 def whole_number(minimum: int, maximum: int) -> Parser[int]:
     """Return the parser for integers within two limits, both included."""
     return expecting(f"a whole number from {minimum} to {maximum}")(
-        lambda text: scalar_parsers.parse_whole_number(text.removeprefix("+"), least=minimum, most=maximum)
+        lambda text: scalar_parsers.parse_whole_number(re.sub("^[+](?=[0-9])", "", text), least=minimum, most=maximum)
     )
 
 

@@ -20,12 +20,12 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 from eth_account import Account
 
-from config.environment import redis_urls, server_urls, variables
+from config.environment import kinds, redis_urls, server_urls, variables
 from config.environment.issuers import read_issuers
 from config.environment.model import Environment
 from config.environment.secret import Secret
 from config.environment.unknown_names import unknown_variables
-from config.environment.variables import BASE_DIR, read_variables
+from config.environment.variables import BASE_DIR, UnusableValueError, read_variables
 from config.redis.connection import check_redis, redis_client
 from development import setting_documents
 from development.servers import bundled
@@ -148,6 +148,14 @@ def test_an_unset_or_blank_variable_has_its_default() -> None:
 )
 def test_it_reads_what_can_be_used(name: str, text: str, value: Any) -> None:
     assert getattr(read_variables(Environment, {name: text}), name) == value
+
+
+@pytest.mark.parametrize("text", ["+-5", "--5", "++5", "+ 5", "+"])
+def test_a_whole_number_has_one_sign_at_most(text: str) -> None:
+    parse = kinds.whole_number(-10, 10)
+    assert (parse("-5"), parse("+5")) == (-5, 5)
+    with pytest.raises(UnusableValueError, match="^a whole number from -10 to 10$"):
+        parse(text)
 
 
 def test_it_reads_variables_of_chains(tmp_path: Path) -> None:
