@@ -50,21 +50,21 @@ class BroadcastStatus(Enum):
     """A node's response to a signed transaction, best first; the best response among all nodes counts."""
 
     # Accepted now.
-    ACCEPTED = "taken"
+    ACCEPTED = "accepted"
     # Already in the node's pool.
-    ALREADY_KNOWN = "known"
+    ALREADY_KNOWN = "already known"
     # Another transaction with its nonce, or itself, is in a block.
     NONCE_SPENT = "nonce spent"
     # A pending transaction has the same nonce, and the fee is too low to replace it.
     UNDERPRICED = "underpriced"
     # The fee is below the base fee or the node's minimum tip.
     FEE_TOO_LOW = "fee too low"
-    # The sender's balance does not cover the transaction's maximum cost.
+    # The sender's balance does not cover the maximum cost. The former version reads this value in stored texts.
     INSUFFICIENT_FUNDS = "too poor"
     # The transaction breaks a fixed chain rule: no node will ever accept it.
-    REJECTED = "refused"
+    REJECTED = "rejected"
     # No response, or an inconclusive one: the node may have accepted the transaction.
-    UNKNOWN = "unanswered"
+    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
