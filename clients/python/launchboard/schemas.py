@@ -592,21 +592,7 @@ class MarketCaps(TypedDict):
     data: list[MarketCap]
 
 
-class SocialMediaUrls(TypedDict, closed=True):
-    platform: str
-    url: str
-
-
 AuditUrl: TypeAlias = str
-
-
-class MetadataBody(TypedDict, closed=True):
-    name: str
-    symbol: str
-    image: NotRequired[str]
-    description: NotRequired[str]
-    socialMediaUrls: NotRequired[list[str | SocialMediaUrls]]
-    auditUrls: NotRequired[list[AuditUrl]]
 
 
 NullEnum: TypeAlias = None
@@ -740,16 +726,6 @@ class PretokenCreated(TypedDict):
 
 class PretokenDeleted(TypedDict):
     success: bool
-
-
-class PretokenMetadataShape(TypedDict, closed=True):
-    """
-    Metadata of the token, beside its name.
-    """
-
-    description: NotRequired[str]
-    socialMediaUrls: NotRequired[list[str | SocialMediaUrls]]
-    auditUrls: NotRequired[list[AuditUrl]]
 
 
 class PublishedEvent(TypedDict):
@@ -1069,37 +1045,9 @@ class ShownPretokenAdmin(TypedDict):
     bps: int
 
 
-class SocialMediaUrls2(TypedDict):
+class ShownSocialPage(TypedDict):
     platform: str
     url: str
-
-
-class ShownPretokenMetadata(TypedDict):
-    """
-    Metadata of the token, beside its name.
-    """
-
-    description: NotRequired[str]
-    socialMediaUrls: NotRequired[list[str | SocialMediaUrls2]]
-    auditUrls: NotRequired[list[str]]
-
-
-class ShownTokenSettings(TypedDict):
-    """
-    The token to launch. The first of the admins is the token's admin; all of them share the fees.
-    """
-
-    name: str
-    symbol: str
-    image_url: NotRequired[str]
-    description: NotRequired[str]
-    admins: list[ShownPretokenAdmin]
-    paired_token: NotRequired[str]
-    pool_config_type: NotRequired[PoolKind]
-    starting_market_cap: NotRequired[float]
-    fee_config_type: NotRequired[FeesKind]
-    metadata: NotRequired[ShownPretokenMetadata]
-    social_context: NotRequired[ShownContext]
 
 
 class ShownVault(TypedDict):
@@ -1123,6 +1071,11 @@ class SocialLink(TypedDict):
 
     name: str
     link: str
+
+
+class SocialPageShape(TypedDict, closed=True):
+    platform: str
+    url: str
 
 
 class StandingActionsShape(TypedDict):
@@ -1339,29 +1292,6 @@ class Extensions1(TypedDict):
     positions: list[Position] | None
 
 
-class TokenSettingsShape(TypedDict, closed=True):
-    """
-    The token to launch. The first of the admins is the token's admin; all of them share the fees.
-    """
-
-    name: str
-    symbol: str
-    image_url: NotRequired[str]
-    description: NotRequired[str]
-    admins: list[PretokenAdminShape]
-    paired_token: NotRequired[str]
-    pool_config_type: NotRequired[PoolKind]
-    starting_market_cap: NotRequired[float]
-    fee_config_type: NotRequired[FeesKind]
-    metadata: NotRequired[PretokenMetadataShape]
-    social_context: NotRequired[ContextShape]
-
-
-class SocialMediaUrls3(TypedDict, closed=True):
-    platform: str
-    url: str
-
-
 class TokenShape(TypedDict, closed=True):
     """
     Name, symbol, admin and metadata of the token.
@@ -1372,7 +1302,7 @@ class TokenShape(TypedDict, closed=True):
     tokenAdmin: str
     image: NotRequired[str]
     description: NotRequired[str]
-    socialMediaUrls: NotRequired[list[str | SocialMediaUrls3]]
+    socialMediaUrls: NotRequired[list[str | SocialPageShape]]
     auditUrls: NotRequired[list[AuditUrl]]
     requestKey: str
 
@@ -2782,6 +2712,15 @@ class LedgerCreator(TypedDict):
     user: RelatedUser | None
 
 
+class MetadataBody(TypedDict, closed=True):
+    name: str
+    symbol: str
+    image: NotRequired[str]
+    description: NotRequired[str]
+    socialMediaUrls: NotRequired[list[str | SocialPageShape]]
+    auditUrls: NotRequired[list[AuditUrl]]
+
+
 class Outcome(TypedDict):
     """
     What became of a launch. Amounts are in USD.
@@ -2833,16 +2772,14 @@ class PictureAnswer(TypedDict):
     height: int
 
 
-class PretokenShape(TypedDict, closed=True):
+class PretokenMetadataShape(TypedDict, closed=True):
     """
-    A token configuration stored under a keyword; the rules are those of a deployment.
+    Metadata of the token, beside its name.
     """
 
-    keyword: str
-    chain_id: int
-    token_settings: TokenSettingsShape
-    vault_settings: NotRequired[VaultShape]
-    airdrop: NotRequired[AirdropShape]
+    description: NotRequired[str]
+    socialMediaUrls: NotRequired[list[str | SocialPageShape]]
+    auditUrls: NotRequired[list[AuditUrl]]
 
 
 class Purchases(TypedDict):
@@ -2943,6 +2880,34 @@ class ShownPresale(TypedDict):
     lockupDuration: int
     vestingDuration: int
     tokenAddress: str | None
+
+
+class ShownPretokenMetadata(TypedDict):
+    """
+    Metadata of the token, beside its name.
+    """
+
+    description: NotRequired[str]
+    socialMediaUrls: NotRequired[list[str | ShownSocialPage]]
+    auditUrls: NotRequired[list[str]]
+
+
+class ShownTokenSettings(TypedDict):
+    """
+    The token to launch. The first of the admins is the token's admin; all of them share the fees.
+    """
+
+    name: str
+    symbol: str
+    image_url: NotRequired[str]
+    description: NotRequired[str]
+    admins: list[ShownPretokenAdmin]
+    paired_token: NotRequired[str]
+    pool_config_type: NotRequired[PoolKind]
+    starting_market_cap: NotRequired[float]
+    fee_config_type: NotRequired[FeesKind]
+    metadata: NotRequired[ShownPretokenMetadata]
+    social_context: NotRequired[ShownContext]
 
 
 class StandingShape(TypedDict):
@@ -3074,6 +3039,24 @@ class TokenRecord(TypedDict):
 
 class TokenRecordAnswer(TypedDict):
     data: TokenRecord
+
+
+class TokenSettingsShape(TypedDict, closed=True):
+    """
+    The token to launch. The first of the admins is the token's admin; all of them share the fees.
+    """
+
+    name: str
+    symbol: str
+    image_url: NotRequired[str]
+    description: NotRequired[str]
+    admins: list[PretokenAdminShape]
+    paired_token: NotRequired[str]
+    pool_config_type: NotRequired[PoolKind]
+    starting_market_cap: NotRequired[float]
+    fee_config_type: NotRequired[FeesKind]
+    metadata: NotRequired[PretokenMetadataShape]
+    social_context: NotRequired[ContextShape]
 
 
 class TokensByFid(TypedDict):
@@ -3339,6 +3322,18 @@ class Presales(TypedDict):
     presales: list[ShownPresale]
     totalCount: int
     oldestSearched: int | None
+
+
+class PretokenShape(TypedDict, closed=True):
+    """
+    A token configuration stored under a keyword; the rules are those of a deployment.
+    """
+
+    keyword: str
+    chain_id: int
+    token_settings: TokenSettingsShape
+    vault_settings: NotRequired[VaultShape]
+    airdrop: NotRequired[AirdropShape]
 
 
 class PublicUser(TypedDict):

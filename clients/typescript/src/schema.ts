@@ -3363,11 +3363,7 @@ export interface components {
             image?: string;
             description?: string;
             /** @description http or https URLs, or objects that also name the platform. */
-            socialMediaUrls?: (string | {
-                platform: string;
-                /** Format: uri */
-                url: string;
-            })[];
+            socialMediaUrls?: (string | components["schemas"]["SocialPageShape"])[];
             /** @description http, https or ipfs URLs. */
             auditUrls?: string[];
         };
@@ -3674,11 +3670,7 @@ export interface components {
             /** @description The same as token_settings.description, if that is set. */
             description?: string;
             /** @description http or https URLs, or objects that also name the platform. */
-            socialMediaUrls?: (string | {
-                platform: string;
-                /** Format: uri */
-                url: string;
-            })[];
+            socialMediaUrls?: (string | components["schemas"]["SocialPageShape"])[];
             /** @description http, https or ipfs URLs. */
             auditUrls?: string[];
         };
@@ -4192,13 +4184,14 @@ export interface components {
             /** @description The same as token_settings.description, if that is set. */
             description?: string;
             /** @description http or https URLs, or objects that also name the platform. */
-            socialMediaUrls?: (string | {
-                platform: string;
-                /** Format: uri */
-                url: string;
-            })[];
+            socialMediaUrls?: (string | components["schemas"]["ShownSocialPage"])[];
             /** @description http, https or ipfs URLs. */
             auditUrls?: string[];
+        };
+        ShownSocialPage: {
+            platform: string;
+            /** Format: uri */
+            url: string;
         };
         /** @description The token to launch. The first of the admins is the token's admin; all of them share the fees. */
         ShownTokenSettings: {
@@ -4248,6 +4241,11 @@ export interface components {
         SocialLink: {
             name: string;
             link: string;
+        };
+        SocialPageShape: {
+            platform: string;
+            /** Format: uri */
+            url: string;
         };
         /** @description Casts of the agent within the interval; a cast that replies and quotes is a reply. */
         StandingActionsShape: {
@@ -4756,11 +4754,7 @@ export interface components {
             image?: string;
             description?: string;
             /** @description http or https URLs, or objects that also name the platform. */
-            socialMediaUrls?: (string | {
-                platform: string;
-                /** Format: uri */
-                url: string;
-            })[];
+            socialMediaUrls?: (string | components["schemas"]["SocialPageShape"])[];
             /** @description http, https or ipfs URLs. */
             auditUrls?: string[];
             /** @description Idempotency key: 32 visible ASCII characters of your choice. */

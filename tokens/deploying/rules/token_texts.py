@@ -35,8 +35,10 @@ def _page_address(*schemes: str) -> Rule:
 
 _WEB = _page_address("http", "https")
 _WEB_OR_IPFS = _page_address("http", "https", "ipfs")
-_PAGE = object_of({"platform": FieldRule(rule=json_rules.text(least=1, most=_MAX_WORD)), "url": FieldRule(rule=_WEB)})
-
+_PAGE = object_of(
+    {"platform": FieldRule(rule=json_rules.text(least=1, most=_MAX_WORD)), "url": FieldRule(rule=_WEB)},
+    name="SocialPageShape",
+)
 
 _WEB_OR_IPFS_SCHEMA: Any = _WEB_OR_IPFS.schema
 _IMAGE: Schema = {
