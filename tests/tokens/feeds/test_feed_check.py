@@ -23,7 +23,7 @@ from tokens.feeds.pool_events import UNKNOWN_MAKER, read_pool_events
 from tokens.feeds.served_blocks import find_feed_chain, read_served_blocks
 from tokens.following.coverage import open_live_coverage
 from tokens.installation.installed_chains import installed_chain
-from tokens.models import LaunchFacts, PoolLiquidityChange, PoolTrade, Token, TokenPool
+from tokens.models import Coverage, LaunchFacts, PoolLiquidityChange, PoolTrade, Token, TokenPool
 
 pytestmark = pytest.mark.django_db
 
@@ -262,11 +262,16 @@ def curves(own_launchpad, settings, forget_chains):
     for _ in range(3):
         launch_on_curve(at, sender=sender, random=rng)
     traders = SampleTraders(at.rpc_url, random=rng)
-    for _ in range(70):
-        traders.trade_once()
+    for _ in range(2):
+        for _ in range(35):
+            traders.trade_once()
+        # Some bars of a minute end in every run, however fast it is.
+        own_launchpad.rpc("evm_increaseTime", 120)
     Followed(CHAIN_ID).catch_up()
     own_launchpad.mine(6)
     Followed(CHAIN_ID).catch_up()
+    # Bars in USD are compared up to the verified block.
+    Coverage.objects.update(verified_to=served().last)
     return own_launchpad
 
 
