@@ -39,6 +39,7 @@ from development.servers.unprivileged import server_home
 from development.supervisor import StartFailedError, Supervisor
 from tokens.checks import CHAINS, UNKNOWN_VARIABLE
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Timeout for a starting server without progress.
 _START_SECONDS = 90.0
 # Timeout for the first sample token, which the greeting names.
@@ -57,7 +58,7 @@ _TRY_AS_USER = """  As a user         curl {address} \\
 
 def main() -> None:
     # SIGINT too: a shell that starts a program in the background makes it ignore that signal.
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in _SIGNALS:
         signal.signal(number, _interrupt)
     # If the parent is killed, as make may be, this program ends all its processes.
     end_with_parent(signal.SIGTERM)
@@ -120,8 +121,7 @@ def _run() -> None:
             # Restarts a bundled server after its keeper was killed; cheap otherwise.
             bundled.ensure_running()
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN)
+        _ignore_signals()
         _print_line("launchboard", "stopping")
         supervisor.stop()
         running_chain.remove_settings()
@@ -228,7 +228,7 @@ def _start_chain(supervisor: Supervisor, environment: Mapping[str, str]) -> dict
     port = free_port(_CHAIN_PORT)
     url, chains_file = f"http://{anvil.HOST}:{port}", local / "chains.toml"
     command = anvil.anvil_command(program, port=port, state=local / "chain.json", states=_CHAIN_STATES)
-    supervisor.start("chain", command, environment=environment)
+    supervisor.start("chain", command, environment=environment, stop_seconds=anvil.STOP_SECONDS)
     supervisor.wait_until(lambda: _listens(port), seconds=_START_SECONDS, what="the development chain", process="chain")
     # A separate process: otherwise the chain libraries would stay in this process's memory.
     deploy = [sys.executable, "-m", "development.devchain.deploy_contracts", url, str(chains_file)]
@@ -341,7 +341,14 @@ def _print_line(name: str, line: str) -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
+    # A second signal would interrupt the stop: a terminal's signal and the parent's end may come together.
+    _ignore_signals()
     raise KeyboardInterrupt
+
+
+def _ignore_signals() -> None:
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
 
 
 if __name__ == "__main__":

@@ -34,8 +34,17 @@ class StartFailedError(Exception):
 class _Child:
     """Child process with its output, and the time of its next start."""
 
-    def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str], *, is_kept_up: bool) -> None:
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        *,
+        is_kept_up: bool,
+        stop_seconds: float = 0,
+    ) -> None:
         self.name, self._command, self._environment, self.is_kept_up = name, command, environment, is_kept_up
+        self.stop_seconds = stop_seconds
         self._early_exits = 0
         self._rest = b""
         self.start_again_at = 0.0
@@ -96,15 +105,22 @@ class _Child:
 class Supervisor:
     """Named processes; each output line is passed to `say` with its process's name."""
 
-    def __init__(self, *, directory: Path, say: Callable[[str, str], None]) -> None:
-        self._directory, self._say = directory, say
+    def __init__(
+        self, *, directory: Path, say: Callable[[str, str], None], stop_seconds: float = _STOP_SECONDS
+    ) -> None:
+        self._directory, self._say, self._stop_seconds = directory, say, stop_seconds
         self._running: list[_Child] = []
         self._waiting: list[_Child] = []
         self._selector = selectors.DefaultSelector()
 
-    def start(self, name: str, command: Sequence[str], *, environment: Mapping[str, str]) -> None:
-        """Start a process, and restart it with exponential back-off whenever it ends before `stop`."""
-        self._open(_Child(name, command, environment, is_kept_up=True))
+    def start(
+        self, name: str, command: Sequence[str], *, environment: Mapping[str, str], stop_seconds: float = 0
+    ) -> None:
+        """Start a process, and restart it with exponential back-off whenever it ends before `stop`.
+
+        When it is stopped, it has at least `stop_seconds` to end, however long the others take.
+        """
+        self._open(_Child(name, command, environment, is_kept_up=True, stop_seconds=stop_seconds))
 
     def run(self, name: str, command: Sequence[str], *, environment: Mapping[str, str]) -> None:
         """Run a process to its end beside the others. Raises StartFailedError if its status is not 0."""
@@ -149,13 +165,17 @@ class Supervisor:
             self._open(child)
 
     def stop(self) -> None:
-        """End all processes in reverse start sequence; kill the remaining ones after 10 s in total."""
+        """End all processes in reverse start sequence; kill the remaining ones after the supervisor's `stop_seconds`.
+
+        A process with its own `stop_seconds` is killed after these at the earliest.
+        """
         self._waiting.clear()
-        deadline = time.monotonic() + _STOP_SECONDS
+        total_deadline = time.monotonic() + self._stop_seconds
         for child in reversed(self._running.copy()):
             # Celery's processes print meaningless tracebacks if they are interrupted while they start.
             child.is_muted = child.is_young()
             child.end(signal.SIGTERM)
+            deadline = max(total_deadline, time.monotonic() + child.stop_seconds)
             while child.process.poll() is None and time.monotonic() < deadline:
                 self._pass_on(0.05)
             self._close(child)

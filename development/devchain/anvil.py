@@ -24,6 +24,8 @@ DEPLOYER_KEY = "2a871d0798f97d79848a013d4936a73bf4cc922c825d33c1cf7073dff6d409c6
 LAUNCHERS, TRADERS = 9, 20
 # Seconds between two writes of the whole chain, about 85 kB per launch.
 SAVE_EVERY = 10
+# Timeout for the last write: a day's chain has about 800 MB.
+STOP_SECONDS = 60.0
 # Past states that a node keeps by default, up to 2 MB each: more than any test makes.
 STATES = 10_000
 # Start timeout; a start takes about 0.1 s on an idle machine.
@@ -38,6 +40,13 @@ _NOT_INSTALLED = (
     "anvil is not installed: run `npm ci --ignore-scripts` in devchain/; on systems other than "
     "Linux and macOS, install Foundry's anvil and put its path into the variable ANVIL"
 )
+# Anvil truncates the file that it writes, and refuses to load a truncated one. So it writes a file of its own, which
+# replaces the loaded one at the next start if it is whole.
+_WITH_STATE = """[ "$(tail -c 1 "$2" 2>/dev/null)" = "}" ] && mv -f "$2" "$1"
+[ -e "$1" ] && set -- "$@" --load-state "$1"
+shift 2
+exec "$@"
+"""
 # Another process may take the free port before anvil binds it.
 _ATTEMPTS = 5
 
@@ -66,23 +75,30 @@ def anvil_command(
 ) -> list[str]:
     """Return the command line for a node on loopback.
 
-    With `state`, a file, the chain (blocks, receipts, logs, the last block's state) is loaded from it at the start, and
-    written to it every `save_every` seconds and at the end (SIGTERM or SIGINT). A killed node loses all blocks after
-    the last write, which looks like a reorg. `block_time` is in seconds; by default every transaction makes its block
-    at once. The node has the newest `states` block states in memory, including reverted blocks. A revert to an older
-    block is an error.
+    With `state`, a file, the chain (blocks, receipts, logs, the last block's state) is loaded from it at the start. The
+    node writes `dump_file(state)` every `save_every` seconds and at the end (SIGTERM or SIGINT). A killed node loses
+    all blocks after the last write, which looks like a reorg; if killed in a write, all since its start.
+    `block_time` is in seconds; by default every transaction makes its block at once. The node has the newest `states`
+    block states in memory, including reverted blocks. A revert to an older block is an error.
     """
     words = [str(anvil), "--host", HOST, "--port", str(port), "--chain-id", str(CHAIN_ID), "--quiet"]
     words += ["--accounts", str(LAUNCHERS + 1 + TRADERS)]
-    if state is not None:
-        # Not with --preserve-historical-states: 500 launches took 1.3 GB, against 43 MB without it.
-        words += ["--state", str(state), "--state-interval", str(save_every)]
     # Without this option, the node moves older block states to files after 500 blocks, and a revert to such a block
     # leaves all contracts without code.
     words += ["--prune-history", str(states)]
     if block_time is not None:
         words += ["--block-time", str(block_time)]
-    return words
+    if state is None:
+        return words
+    dump = dump_file(state)
+    # Not with --preserve-historical-states: 500 launches took 1.3 GB, against 43 MB without it.
+    words += ["--dump-state", str(dump), "--state-interval", str(save_every)]
+    return ["/bin/sh", "-c", _WITH_STATE, "anvil", str(state), str(dump), *words]
+
+
+def dump_file(state: Path) -> Path:
+    """Return the file that a node with this state writes."""
+    return state.with_suffix(".dump.json")
 
 
 @contextmanager
@@ -139,7 +155,7 @@ def _wait_until_answering(process: subprocess.Popen[bytes], url: str) -> bool:
 def _stop(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     try:
-        process.wait(timeout=10)
+        process.wait(timeout=STOP_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

@@ -15,6 +15,8 @@ from web3.types import RPCEndpoint
 from development.devchain import anvil, deploy_contracts, node_client
 from development.devchain.deploy_contracts import OWNER, DevelopmentContracts
 from development.devchain.launch_transactions import DevLaunchConfig, send_launch
+from development.servers.processes import free_port
+from development.supervisor import Supervisor
 from tests.nodes.devchain_tests import OTHER, SENDER, launched
 from tests.processes.waiting import wait_for
 from tokens.chains.registry import chains
@@ -95,8 +97,9 @@ def test_a_restarted_node_has_the_whole_chain(tmp_path: Path, kill: bool) -> Non
         at = deploy_contracts.deploy_contracts(url, chains_file=tmp_path / "chains.toml")
         sent = launched(at, DevLaunchConfig())["transactionHash"].to_0x_hex()
         if kill:
-            [process] = [pid for pid in children() if str(state) in command_of(pid)]
-            wait_for(lambda: stopped_with_all_written(process, state, sent))
+            dump = anvil.dump_file(state)
+            [process] = [pid for pid in children() if str(dump) in command_of(pid)]
+            wait_for(lambda: stopped_with_all_written(process, dump, sent))
             os.kill(process, signal.SIGKILL)
             before = None
         else:
@@ -199,3 +202,41 @@ def test_contracts_stay_when_blocks_are_reverted_late(tmp_path: Path) -> None:
         node.manager.request_blocking(RPCEndpoint("anvil_reorg"), [26, []])
 
         assert node.eth.get_code(factory)
+
+
+def test_a_node_keeps_its_chain_when_slow_processes_use_up_the_time_to_stop(tmp_path: Path) -> None:
+    program, state, heights = anvil.find_anvil(), tmp_path / "state.json", []
+    assert program is not None
+    for _ in range(20):
+        port = free_port()
+        url = f"http://{anvil.HOST}:{port}"
+        processes = Supervisor(directory=tmp_path, say=lambda name, line: None, stop_seconds=0.1)
+        processes.start(
+            "chain", anvil.anvil_command(program, port=port, state=state), environment=os.environ, stop_seconds=20
+        )
+        processes.start("slow", ["/bin/sh", "-c", "trap '' TERM; sleep 9"], environment=os.environ)
+        try:
+            node = node_client.connect(url)
+            processes.wait_until(node.is_connected, seconds=20, what="the node")
+            # An account's code of 24 kB makes the file larger, and so its write longer.
+            code = f"0x{os.urandom(24_000).hex()}"
+            node.manager.request_blocking(RPCEndpoint("anvil_setCode"), [f"0x{os.urandom(20).hex()}", code])
+            node.manager.request_blocking(RPCEndpoint("anvil_mine"), ["0x1"])
+            heights.append(node.eth.block_number)
+        finally:
+            processes.stop()
+    assert heights == list(range(1, 21))
+
+
+def test_a_node_that_was_killed_while_it_wrote_has_the_chain_of_its_start(tmp_path: Path) -> None:
+    state = tmp_path / "state.json"
+    for height in (1, 2):
+        with anvil.run_anvil(state=state) as url:
+            node = node_client.connect(url)
+            node.manager.request_blocking(RPCEndpoint("anvil_mine"), ["0x1"])
+            assert node.eth.block_number == height
+    written = anvil.dump_file(state)
+    written.write_bytes(written.read_bytes()[:-1])
+
+    with anvil.run_anvil(state=state) as url:
+        assert node_client.connect(url).eth.block_number == 1
