@@ -5,12 +5,12 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from django.db.models import BigIntegerField, Q, Value
+from django.db.models import BigIntegerField, Q, QuerySet, Value
 from django.db.models.functions import Cast
 
 from tokens.catalogue import text_search
 from tokens.installation.installed_registry import registry
-from tokens.models import SearchEntry, Token
+from tokens.models import ClaimSum, SearchEntry, Token
 from tokens.models.search_entry import SearchEntryQuerySet
 from tokens.models.token import TokenQuerySet
 
@@ -48,7 +48,7 @@ class Selection:
     # The sender or the requestor.
     deployer: str = ""
     admin: str = ""
-    # A current fee recipient.
+    # A current fee recipient, or an account that a declared launchpad has paid.
     fee_recipient: str = ""
     # Verified by an operator, or launched by a known deployer.
     trusted: bool = False
@@ -98,7 +98,7 @@ class Selection:
         if self.deployer:
             tokens = tokens.deployed_by(self.deployer)
         if self.fee_recipient:
-            tokens = tokens.paying(self.fee_recipient)
+            tokens = tokens.filter(pk__in=_tokens_paying(self.fee_recipient))
         return tokens.filter(admin=self.admin) if self.admin else tokens
 
     def entries(self, match: Q) -> SearchEntryQuerySet:
@@ -138,6 +138,13 @@ class Selection:
         if self.min_market_cap is not None:
             rows = rows.with_least("market_cap", self.min_market_cap)
         return rows if self.min_volume_24h is None else rows.with_least("volume_24h", self.min_volume_24h)
+
+
+def _tokens_paying(recipient: str) -> QuerySet[Any, Any]:
+    """Return the ids of tokens with this fee recipient. Declared launches name none: those that have paid it count."""
+    declared = [pad.name for pad in registry().launchpads.values() if pad.launches]
+    paid = ClaimSum.objects.filter(recipient=recipient, amount__gt=0, token__generation__in=declared)
+    return Token.objects.paying(recipient).values("pk").union(paid.values("token_id"))
 
 
 def _as_bigint(number: int) -> Cast:

@@ -5,13 +5,13 @@ Earlier lockers, and Solana's program, pay in the collection itself: earned fees
 have claims only.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
-from tokens.chains.addresses import address_key, parse_address
-from tokens.chains.registry.chains import QuoteToken
+from tokens.chains.addresses import ZERO_ADDRESS, address_key, parse_address
+from tokens.chains.registry.chains import ChainInfo, QuoteToken
 from tokens.fees.fee_sums import summed_chains
 from tokens.following.coverage import covers_events
 from tokens.installation.installed_registry import registry
@@ -48,6 +48,7 @@ class KnownAmounts:
         return None if self.reason else self.amounts.days.get(day, 0)
 
 
+_NATIVE_DECIMALS = 18
 _POOLED = KnownAmounts(amounts=DailyAmounts(), reason=POOLED_CURRENCY)
 
 
@@ -64,7 +65,7 @@ class PayeeFees:
 
 
 class WalletClaims(NamedTuple):
-    """Fees that a wallet has claimed in one quote token."""
+    """Fees that a wallet has claimed in one quote token, or in the chain's coin."""
 
     account: FeeAccount
     quote: QuoteToken
@@ -72,7 +73,7 @@ class WalletClaims(NamedTuple):
 
 
 def read_wallet_claims(address: str, first_day: date) -> list[WalletClaims]:
-    """Return a wallet's claims in the quote tokens of all chains, without zeros; two queries.
+    """Return a wallet's claims in the coins and quote tokens of all chains, without zeros; two queries.
 
     Without an address there are none: no list has all wallets that a user owns.
     """
@@ -80,7 +81,7 @@ def read_wallet_claims(address: str, first_day: date) -> list[WalletClaims]:
     quotes = {
         FeeAccount(chain.chain_id, address, parse_address(quote.address, allow_mint=True)): quote
         for chain in chains
-        for quote in chain.quote_tokens.values()
+        for quote in (*_coins(chain), *chain.quote_tokens.values())
     }
     summed = summed_chains({account.chain_id for account in quotes})
     claims = {
@@ -90,6 +91,12 @@ def read_wallet_claims(address: str, first_day: date) -> list[WalletClaims]:
     return [
         WalletClaims(account, quotes[account], claimed) for account, claimed in claims.items() if claimed.total != 0
     ]
+
+
+def _coins(chain: ChainInfo) -> Iterator[QuoteToken]:
+    """Yield the chain's coin, in which launchpads pay; on Solana the quote tokens have it."""
+    if not chain.is_solana:
+        yield QuoteToken(address=ZERO_ADDRESS, symbol=chain.native, decimals=_NATIVE_DECIMALS)
 
 
 def read_token_fees(tokens: Sequence[Token], first_day: date) -> dict[int, list[PayeeFees]]:

@@ -164,7 +164,7 @@ class WalletClaims(TypedDict):
     """Fees that a wallet has claimed in one quote token of a chain, for all tokens together."""
 
     chainId: int
-    currency: str
+    currency: Annotated[str, "Address of the quote token; zero for the chain's coin."]
     symbol: str
     decimals: int
     claimed: LedgerAmount
@@ -181,8 +181,8 @@ class CreatorLedger(TypedDict):
     cursor: Annotated[str | None, "Of launches; null on the last page."]
     recipientOf: Annotated[
         list[LedgerEntry],
-        "Tokens of any creator with this wallet as a current recipient of fees, newest first, with its fees only."
-        " Empty for a FID.",
+        "Tokens of any creator with this wallet as a current recipient of fees, or whose declared launchpad has paid"
+        " fees to it, newest first, with its fees only. Empty for a FID.",
     ]
     recipientCursor: Annotated[str | None, "Of recipientOf; null on the last page."]
 

@@ -63,6 +63,10 @@ class ClaimSum(models.Model):
     # As in `CollectionSum`.
     amount = ExactNumericField()
 
+    class Meta:
+        # GET /api/creators/{creator}: tokens that have paid a wallet.
+        indexes = [models.Index(fields=["recipient", "token"], name="claim_sum_by_recipient")]
+
     def __str__(self) -> str:
         return f"{self.amount} of token {self.token_id} to {self.recipient} on {self.day}"
 

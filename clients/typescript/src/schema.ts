@@ -2500,7 +2500,7 @@ export interface components {
             launches: components["schemas"]["LedgerEntry"][];
             /** @description Of launches; null on the last page. */
             cursor: string | null;
-            /** @description Tokens of any creator with this wallet as a current recipient of fees, newest first, with its fees only. Empty for a FID. */
+            /** @description Tokens of any creator with this wallet as a current recipient of fees, or whose declared launchpad has paid fees to it, newest first, with its fees only. Empty for a FID. */
             recipientOf: components["schemas"]["LedgerEntry"][];
             /** @description Of recipientOf; null on the last page. */
             recipientCursor: string | null;
@@ -5021,6 +5021,7 @@ export interface components {
         /** @description Fees that a wallet has claimed in one quote token of a chain, for all tokens together. */
         WalletClaims: {
             chainId: number;
+            /** @description Address of the quote token; zero for the chain's coin. */
             currency: string;
             symbol: string;
             decimals: number;

@@ -12,6 +12,7 @@ from tests.rows.factories import IndexRequestFactory, SavedTokenFactory, TokenEv
 from tests.rows.many_tokens import make_tokens, multiply, settle
 from tests.rows.query_plans import plans
 from tests.rows.token_lists import SORTS
+from tokens.catalogue.selections import Selection
 from tokens.indexing import index_requests
 from tokens.market import own_trending, price_refresh
 from tokens.models import IndexRequest, Market, MinuteCandle, PoolTrade, ProviderRefresh, RollingSum, SavedToken, Token
@@ -162,9 +163,10 @@ def test_a_list_is_read_from_an_index(rows, client, parameters, index, count):
 
 
 def test_tokens_that_pay_a_wallet_are_read_from_an_index(rows):
-    found = Token.objects.listed().paying("0xPaid").order_by("-deployed_at", "-id")
+    found = Selection(fee_recipient="0xPaid").tokens().order_by("-deployed_at", "-id")
     (plan,) = plans(lambda: list(found[:11]))
-    assert "token_by_fee_recipient" in plan and "Seq Scan on tokens_" not in plan
+    assert "token_by_fee_recipient" in plan and "Seq Scan on tokens_token" not in plan
+    assert "claim_sum_by_recipient" in plan
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from development.devchain.anvil import LAUNCHPADS_FILE
 from tests.nodes.devchain_tests import OTHER, SENDER
 from tests.nodes.followed import Followed
 from tests.nodes.following_chain import control
+from tests.rows.fee_sums import sum_chain
 from tokens.chains.addresses import ZERO_ADDRESS
 from tokens.following.coverage import open_live_coverage
 from tokens.following.history import read_history
@@ -245,6 +246,28 @@ def test_claims_of_a_declared_launchpad_are_what_the_creator_got(curves, followe
     curves.call("claimFees", token)
     followed.catch_up()
     assert int(FeeClaim.objects.get().amount) == 2 * ETHER // 100
+
+
+def test_the_ledger_of_a_new_creator_has_what_the_chain_paid_it(curves, followed, client):
+    token = curves.launch("Handed over")
+    curves.buy(token, ETHER)
+    curves.call("claimFees", token)
+    curves.call("updateCreator", token, OTHER)
+    curves.buy(token, 2 * ETHER)
+    curves.call("claimFees", token, sender=OTHER)
+    followed.catch_up()
+    read_all(curves.launchpad.chain_id)
+    sum_chain(curves.launchpad.chain_id)
+    for account, own, amount in ((SENDER, "launches", ETHER // 100), (OTHER, "recipientOf", 2 * ETHER // 100)):
+        ledger = client.get(f"/api/creators/{account}").json()["data"]
+        (entry,) = ledger[own]
+        assert entry["token"]["contract_address"] == token
+        claims = [each["claimed"]["amount"] for each in entry["fees"] if each["recipient"] == account]
+        assert sorted(claims) == ["0", str(amount)]
+        # Sums of other chains are not complete.
+        (wallet,) = [each for each in ledger["claimed"] if each["chainId"] == curves.launchpad.chain_id]
+        assert (wallet["currency"], wallet["symbol"], wallet["decimals"]) == (ZERO_ADDRESS, "ETH", 18)
+        assert wallet["claimed"]["amount"] == str(amount)
 
 
 def read_all(chain_id: int) -> None:
