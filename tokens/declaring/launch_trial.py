@@ -32,7 +32,7 @@ from tokens.declaring.launch_mistakes import (
 )
 from tokens.declaring.pool_trades import TriedLog, try_swaps
 from tokens.declaring.recorded_calls import RecordingClient, call_text, recording_client
-from tokens.declaring.trade_mistakes import find_trade_mistakes, why_no_trade
+from tokens.declaring.trade_mistakes import find_start_price_mistakes, find_trade_mistakes, why_no_trade
 from tokens.declaring.value_origins import TriedValue, ValueTracer
 
 
@@ -104,8 +104,11 @@ def try_transaction(chain: Chain, tx_hash: str, *, trades: Collection[str] = ())
             if launch.log_index not in launches and not token_mistakes[launch.token]:
                 launches[launch.log_index] = _try_launch(key_path, declared, traded, log, before, launch, rpc)
                 mistakes += find_launch_mistakes(declared, mined, before, launch, rpc=rpc)
-    for each in traded:
-        mistakes += _trade_mistakes(each, launches.values(), is_further=each is not mined)
+    trade_mistakes = [
+        mistake for each in traded for mistake in _trade_mistakes(each, launches.values(), is_further=each is not mined)
+    ]
+    # Wrong amounts have a wrong average.
+    mistakes += trade_mistakes or _start_price_mistakes(launches.values())
     mistakes += _unmet_conditions(mined, launches, rpc)
     if mined.succeeded and not _launch_logs(mined):
         mistakes += _why_no_event(mined)
@@ -147,6 +150,12 @@ def _trade_mistakes(mined: MinedTransaction, launches: Collection[TriedLaunch], 
         for tried in launches:
             for reason in why_no_trade(mined, tried.launch, tried.declared.launchpad):
                 yield f"{mined.hash} has no trade, change or claim of {tried.launch.token}: {reason}"
+
+
+def _start_price_mistakes(launches: Iterable[TriedLaunch]) -> Iterator[str]:
+    for tried in launches:
+        trades = [log.trade for log in tried.swaps if log.trade]
+        yield from find_start_price_mistakes(tried.declared.declaration, tried.launch, trades)
 
 
 def _unnamed_logs(traded: Sequence[MinedTransaction], launches: Sequence[Launch]) -> Iterator[UnnamedLog]:

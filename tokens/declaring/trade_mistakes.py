@@ -1,4 +1,4 @@
-"""Mistakes in declared curve trades that a transaction shows: amounts, sides, prices, and missing trades.
+"""Mistakes in declared curve trades and prices that a transaction shows: amounts, sides, prices, and missing trades.
 
 Amounts and sides are compared with the token's own `Transfer` logs. Pure.
 """
@@ -15,15 +15,25 @@ from tokens.chains.addresses import checksum_address
 from tokens.chains.errors import LogDecodingError
 from tokens.chains.evm.generations.mined_transactions import MinedTransaction
 from tokens.chains.evm.logs.pool_logs import V4_POOL_TOPICS, decode_pool_logs, pool_topics
-from tokens.chains.registry.launchpads import CurvePrice, CurveTrade, Launchpad
+from tokens.chains.registry.launchpads import (
+    RESERVES,
+    Constant,
+    CurvePrice,
+    CurveTrade,
+    LaunchDeclaration,
+    Launchpad,
+)
 from tokens.chains.types import Launch
 from tokens.declaring.declared_sources import declared_for, own_contracts, source_of
 from tokens.declaring.pool_trades import TriedTrade
+from tokens.trades.trade_rows import TradeRow
 
 _TRANSFER = codec.load_abi("token").event("Transfer")
 # A trade moves the price: the largest factor between the price after a trade and its average, for trades up to
 # _SMALL_TRADE of the supply, and for larger ones.
 _SMALL_TRADE, _MOST_FACTOR, _MOST_FACTOR_OF_LARGE = Decimal("0.1"), 2, 10
+# And the largest factor between a launch's price and a trade in a later transaction: no curve rises as much.
+_MOST_RISE = 1_000
 
 
 class Transfer(NamedTuple):
@@ -61,6 +71,40 @@ def find_trade_mistakes(mined: MinedTransaction, launch: Launch, trades: Sequenc
             # Wrong amounts have a wrong average.
             mistakes = list(_of_amounts(trade, entry[1], transfers)) or _of_price(trade, *entry, launch.supply)
             yield from (f"{text}: {mistake}" for mistake in mistakes)
+
+
+def find_start_price_mistakes(
+    declared: LaunchDeclaration, launch: Launch, trades: Sequence[TriedTrade]
+) -> Iterator[str]:
+    """Yield the mistake in a curve's declared starting price that its first trade shows."""
+    if not launch.curve_config or launch.pool is None or RESERVES[0] not in declared.fields:
+        return
+    tick, pair_decimals = launch.pool.tick, launch.pool.pair_decimals
+    # A pool that the token moved to may have any price.
+    of_curve = [trade for trade in trades if trade.swap.pool == launch.pool.address]
+    if tick is None:
+        yield "`price` of the launch has no value, or one beyond 10^38: trades have a price, and the launch has none"
+    elif of_curve and pair_decimals is not None:
+        first = min(of_curve, key=lambda trade: (trade.swap.block_number, trade.swap.log_index))
+        start = Decimal(10 ** (tick * log10(1.0001) + launch.decimals - pair_decimals))
+        most = _most_factor(first.row, launch.supply) if first.swap.tx_hash == launch.tx_hash else _MOST_RISE
+        factor = start / first.average
+        if not 1 / Decimal(most) <= factor <= most:
+            place = f"log {first.swap.log_index} of {first.swap.tx_hash}"
+            yield (
+                f"`price` of the launch is {start:.6g}, {factor:.3g} times the average {first.average:.6g} of the first"
+                f" trade ({place}): {_start_price_cause(declared, tick, factor, first.row)}"
+            )
+
+
+def _start_price_cause(declared: LaunchDeclaration, tick: int, factor: Decimal, row: TradeRow) -> str:
+    match declared.fields[RESERVES[1]]:
+        case (Constant(value=int(amount)),):
+            return _fitting_decimals(len(str(amount)) - 1, factor)
+    average = Decimal(row.amount_quote) / row.amount_token
+    if _is_near(Decimal(10 ** (-tick * log10(1.0001))), average):
+        return "`quote_reserve` and `token_reserve` are exchanged"
+    return f"check `quote_reserve` and `token_reserve`, which are smallest units: 10^{round(log10(factor))} is too much"
 
 
 def why_no_trade(mined: MinedTransaction, launch: Launch, launchpad: Launchpad) -> Iterator[str]:
@@ -138,20 +182,26 @@ def _is_near(one: Decimal | int, other: Decimal | int) -> bool:
 
 def _of_price(trade: TriedTrade, log: Log, declared: CurveTrade, supply: int | None) -> Iterator[str]:
     price, average, row = trade.row.price, trade.average, trade.row
-    is_small = bool(supply) and row.amount_token <= (supply or 0) * _SMALL_TRADE
-    factor = price / average
-    most = _MOST_FACTOR if is_small else _MOST_FACTOR_OF_LARGE
+    factor, most = price / average, _most_factor(row, supply)
     if declared.price and not 1 / Decimal(most) <= factor <= most:
         causes = _price_causes(declared.price, declared.event.decode(log), trade)
         yield f"`price` is {price:.6g}, {factor:.3g} times the trade's average {average:.6g}: {causes}"
 
 
+def _most_factor(row: TradeRow, supply: int | None) -> int:
+    is_small = bool(supply) and row.amount_token <= (supply or 0) * _SMALL_TRADE
+    return _MOST_FACTOR if is_small else _MOST_FACTOR_OF_LARGE
+
+
+def _fitting_decimals(decimals: int, factor: Decimal) -> str:
+    shift = round(log10(factor))
+    return f"decimals = {decimals + shift} would fit" if shift else "check `decimals`"
+
+
 def _price_causes(price: CurvePrice, values: Mapping[str, object], trade: TriedTrade) -> str:
     amounts = "are the amounts those of quote and token, in this sequence?"
     if price.token is None:
-        shift = round(log10(trade.row.price / trade.average))
-        fitting = f"decimals = {price.decimals + shift} would fit" if shift else "check `decimals`"
-        return f"{fitting}; {amounts}"
+        return f"{_fitting_decimals(price.decimals, trade.row.price / trade.average)}; {amounts}"
     quote, token = (find_part(values, path) for path in (price.quote, price.token))
     # In smallest units.
     average = Decimal(trade.row.amount_quote) / trade.row.amount_token

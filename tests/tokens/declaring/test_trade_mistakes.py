@@ -143,6 +143,53 @@ def test_a_sale_that_is_declared_a_purchase_is_named(curve, try_curve):
     assert "it is declared a purchase, and the token moves from trader to curve" in mistake
 
 
+TRADED = (
+    "Traded(address indexed token, address indexed trader, bool isBuy, uint256 tokenAmount, uint256 nativeAmount,"
+    " uint256 fee, uint256 tokenReserve, uint256 nativeReserve)"
+)
+FIRST_TRADE = (
+    f'{{ log = "{TRADED}", by = "0x9A9f2CCfdE556A7E9Ff0848998Aa4a0CFD8863AE", having = "token", result = "%sReserve" }}'
+)
+NATIVE, TOKEN = (FIRST_TRADE % name for name in ("native", "token"))
+
+
+@pytest.mark.parametrize(
+    ("price", "cause"),
+    [
+        (f"{{ quote_reserve = {NATIVE}, token_reserve = {TOKEN} }}", None),
+        (f"{{ value = {NATIVE}, decimals = 27 }}", None),
+        (f"{{ value = {NATIVE}, decimals = 18 }}", "decimals = 27 would fit"),
+        (f"{{ value = {NATIVE}, decimals = 28 }}", "decimals = 27 would fit"),
+        (
+            f"{{ quote_reserve = {TOKEN}, token_reserve = {NATIVE} }}",
+            "`quote_reserve` and `token_reserve` are exchanged",
+        ),
+        (f"{{ quote_reserve = {NATIVE}, token_reserve = {NATIVE} }}", "which are smallest units: 10^9 is too much"),
+        (f"{{ value = {NATIVE}, decimals = 65 }}", "has no value, or one beyond 10^38"),
+    ],
+)
+def test_a_wrong_price_of_a_launch_names_both_prices_and_fitting_decimals(price, cause, curve, try_curve):
+    found = mistakes_of(try_curve(('quote = "native"\n', f'quote = "native"\nprice = {price}\n')))
+    assert len(found) == bool(cause), found
+    assert not cause or (cause in found[0] and found[0].startswith("`price` of the launch "))
+    if cause and "beyond" not in cause:
+        start, average = map(
+            float, re.findall(r"is (\S+), \S+ times the average (\S+) of the first trade", found[0])[0]
+        )
+        assert average == pytest.approx(1e-9, rel=0.1) and not 1 / 5 < start / average < 5
+
+
+def test_a_wrong_price_of_a_launch_shows_in_a_later_trade(serve_launchpad, try_file):
+    pad = serve_launchpad(OWN_CURVE)
+    trade = pad.recording["expected"]["trades"][0]["tx_hash"]
+    price = 'result = "reserve1" }, token_reserve'
+    value, rest = pad.declaration().split(price)
+    wrong = f"{value}{price}{rest.replace('reserve0', 'reserve1', 2).replace('reserve1', 'reserve0', 1)}"
+    assert mistakes_of(try_file(wrong, "--tx", pad.tx_hash)) == []
+    (mistake,) = mistakes_of(try_file(wrong, "--tx", pad.tx_hash, "--trade", trade))
+    assert "`price` of the launch is 1, " in mistake and f" of {trade}): check `quote_reserve`" in mistake
+
+
 @pytest.mark.parametrize("name", RECORDINGS)
 def test_no_trade_of_the_recorded_launchpads_has_a_mistake(name, serve_launchpad, try_file):
     pad = serve_launchpad(name)
