@@ -1,6 +1,6 @@
-"""Mistakes in declared curve trades and prices that a transaction shows: amounts, sides, prices, and missing trades.
+"""Mistakes in declared curve trades that transactions show: amounts, sides, traders, prices, and missing trades.
 
-Amounts and sides are compared with the token's own `Transfer` logs. Pure.
+Amounts, sides and traders are compared with the token's own `Transfer` logs. Pure.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -69,7 +69,10 @@ def find_trade_mistakes(mined: MinedTransaction, launch: Launch, trades: Sequenc
         if entry := by_index.get(trade.swap.log_index):
             text = _name(*entry)
             # Wrong amounts have a wrong average.
-            mistakes = list(_of_amounts(trade, entry[1], transfers)) or _of_price(trade, *entry, launch.supply)
+            mistakes = list(_of_amounts(trade, entry[1], transfers)) or [
+                *_of_trader(trade, *entry, transfers),
+                *_of_price(trade, *entry, launch.supply),
+            ]
             yield from (f"{text}: {mistake}" for mistake in mistakes)
 
 
@@ -168,6 +171,23 @@ def _of_amounts(trade: TriedTrade, declared: CurveTrade, transfers: Sequence[Tra
         side, way = ("purchase", "from trader to curve") if row.is_buy else ("sale", "from curve to trader")
         cause = "`is_buy` is true for sales" if declared.is_buy else "the keys are those of the other side"
         yield f"it is declared a {side}, and the token moves {way}: {cause}"
+
+
+def _of_trader(trade: TriedTrade, log: Log, declared: CurveTrade, transfers: Sequence[Transfer]) -> Iterator[str]:
+    """Yield why the declared trader is another account's argument. A router forwards what it receives."""
+    row, trader = trade.row, trade.swap.trader
+    traders = {each.recipient if row.is_buy else each.sender for each in _closest(transfers, row.amount_token)} - {
+        trade.swap.sender
+    }
+    is_router = {trader} <= {each.sender for each in transfers} & {each.recipient for each in transfers}
+    if declared.trader is None or trader in traders or is_router:
+        return
+    way, role = ("to it", "recipient") if row.is_buy else ("from it", "sender")
+    fitting = [f"`{name}`" for name, value in declared.event.decode(log).items() if value in traders]
+    yield (
+        f"`trader` is {trader}, and the token has no transfer {way} of the amount {row.amount_token}: the {role} is"
+        f" {', '.join(sorted(traders)) or 'the curve'}" + (f", as {fitting[0]} is" if fitting else "")
+    )
 
 
 def _closest(transfers: Sequence[Transfer], amount: int) -> list[Transfer]:

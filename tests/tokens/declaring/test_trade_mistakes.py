@@ -6,6 +6,7 @@ import pytest
 
 from development.devchain.anvil import LAUNCHPADS_FILE
 from tests.nodes.devchain_launches import SENDER
+from tests.nodes.log_encoding import emit
 from tests.nodes.recorded_launchpad import DATA
 
 RECORDINGS = sorted(path.stem for path in DATA.glob("*.json"))
@@ -141,6 +142,47 @@ def test_a_sale_that_is_declared_a_purchase_is_named(curve, try_curve):
     sale = curve.sell(TOKENS)
     (mistake,) = mistakes_of(try_curve(('is_buy = "isBuy"\n', ""), trades=(sale,)))
     assert "it is declared a purchase, and the token moves from trader to curve" in mistake
+
+
+def test_a_trader_that_is_another_argument_is_named(curve, try_curve):
+    sale, wrong = curve.sell(TOKENS), ('trader = "trader"', 'trader = "token"')
+    bought, sold = mistakes_of(try_curve(wrong, trades=(sale,)))
+    for mistake, way, role in ((bought, "to", "recipient"), (sold, "from", "sender")):
+        assert f"Traded: `trader` is {curve.token}, and the token has no transfer {way} it of the amount " in mistake
+        assert mistake.endswith(f": the {role} is {SENDER}, as `trader` is")
+
+
+BOUGHT = "Bought(address indexed who, address indexed payer, uint256 tokens, uint256 quote)"
+STRANGER, OTHER = (f"0x{digits * 20}" for digits in ("99", "98"))
+
+
+@pytest.mark.parametrize("forwards", [False, True])
+def test_a_router_that_forwards_the_token_may_be_the_trader(forwards, serve_launchpad, try_file):
+    pad = serve_launchpad(OWN_CURVE)
+    trade = pad.recording["expected"]["trades"][0]
+    (mined,) = (each for each in pad.recording["transactions"] if each["transaction"]["hash"] == trade["tx_hash"])
+    logs = mined["receipt"]["logs"]
+    swap, token = logs[-1], pad.recording["expected"]["token"]
+    _, sold, paid, _ = (int(swap["data"][start : start + 64], 16) for start in range(2, 258, 64))
+    signature = "Bought(address,address,uint256,uint256)"
+    emitted = [emit(swap["address"], signature, STRANGER, trade["trader"], sold, paid, indexed=(0, 1))]
+    # It takes a part for itself.
+    ways = [(OTHER, STRANGER, 9), (STRANGER, OTHER, 8)] if forwards else []
+    emitted += [emit(token, "Transfer(address,address,uint256)", *way, indexed=(0, 1)) for way in ways]
+    logs.remove(swap)
+    for index, log in enumerate(emitted, int(swap["logIndex"], 16)):
+        place = {"topics": list(log.topics), "data": log.data, "logIndex": hex(index)}
+        logs.append({**swap, "address": log.address, **place})
+    declared = f'[[launchpads.virtuals.trade]]\nevent = "{BOUGHT}"\ntrader = "%s"\n'
+    declared += 'token_out = "tokens"\nquote_in = "quote"\n\n[[launchpads.virtuals.change]]'
+    head, _, rest = pad.declaration().partition("[[launchpads.virtuals.change]]")
+    for argument, is_named in (("who", not forwards), ("payer", False)):
+        found = mistakes_of(
+            try_file(head + declared % argument + rest, "--tx", pad.tx_hash, "--trade", trade["tx_hash"])
+        )
+        assert [mistake.endswith(f"the recipient is {trade['trader']}, as `payer` is") for mistake in found] == (
+            [True] if is_named else []
+        )
 
 
 TRADED = (
