@@ -1,7 +1,7 @@
 """Timeouts for database statements and locks."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -9,7 +9,7 @@ from django.db import OperationalError, connection, transaction
 from django.db.backends.utils import CursorWrapper
 from psycopg.errors import QueryCanceled
 
-from config.postgresql.compiled_queries import parse_timestamps_in_c
+from config.postgresql.compiled_queries import CompiledQuery, parse_timestamps_in_c
 from config.postgresql.replica import read_connection
 
 
@@ -37,23 +37,25 @@ def limit_statements(cursor: CursorWrapper, *, milliseconds: int, lock_milliseco
 
 
 def fetch_before_deadline(
-    sql: str, parameters: Iterable[Any], *, deadline: float, preceding_results: int = 0
+    statement: CompiledQuery, *, deadline: float, settings: Sequence[str] = ()
 ) -> list[tuple[Any, ...]]:
     """Fetch all rows from a read that PostgreSQL cancels at the deadline (monotonic clock).
 
-    The time limit and the statement are sent as one message, which PostgreSQL executes as one transaction. The limit
-    ends with it and costs no extra round trip. Raises StatementTimeoutError.
+    The time limit, further settings such as "enable_seqscan = off" and the statement are sent as one message, which
+    PostgreSQL executes as one transaction. The settings end with it and cost no extra round trip. Raises
+    StatementTimeoutError.
     """
     milliseconds = int((deadline - time.monotonic()) * 1000)
     if milliseconds < 1:
         raise StatementTimeoutError
+    settings = (f"statement_timeout = {milliseconds}", *settings)
+    preceding = "".join(f"SET LOCAL {setting}; " for setting in settings)
     with read_connection().cursor() as cursor:
         parse_timestamps_in_c(cursor)
         try:
             # Without the reset, a limit reached just after the last row would cancel the connection's next statement.
-            statements = f"SET LOCAL statement_timeout = {milliseconds}; {sql}; SET LOCAL statement_timeout = 0"
-            cursor.execute(statements, tuple(parameters))
-            for _ in range(preceding_results + 1):
+            cursor.execute(f"{preceding}{statement.sql}; SET LOCAL statement_timeout = 0", statement.parameters)
+            for _ in settings:
                 cursor.nextset()
             rows: list[tuple[Any, ...]] = cursor.fetchall()
         except OperationalError as error:

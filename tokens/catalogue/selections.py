@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from django.db.models import BigIntegerField, Q, QuerySet, Value
+from django.db.models import BigIntegerField, QuerySet, Value
 from django.db.models.functions import Cast
 
 from tokens.catalogue import text_search
@@ -101,9 +101,9 @@ class Selection:
             tokens = tokens.filter(pk__in=_tokens_paying(self.fee_recipient))
         return tokens.filter(admin=self.admin) if self.admin else tokens
 
-    def entries(self, match: Q) -> SearchEntryQuerySet:
-        """Return the search entries that match, for tokens that meet the search's other conditions."""
-        return self._restrict(SearchEntry.objects.listed()).filter(match)
+    def entries(self) -> SearchEntryQuerySet:
+        """Return the search entries for tokens that meet a search's conditions besides the text."""
+        return self._restrict(SearchEntry.objects.listed())
 
     def _restrict(self, rows: Filtered) -> Filtered:
         """Apply the conditions on columns that tokens and search entries share."""

@@ -21,8 +21,8 @@ from config.postgresql.compiled_queries import CompiledQuery
 from config.postgresql.replica import read_connection
 from config.postgresql.timeouts import StatementTimeoutError, fetch_before_deadline
 from config.redis.connection import PREFIX, redis_client
+from tokens.catalogue.list_statements import ListStatements
 from tokens.catalogue.selections import Selection
-from tokens.catalogue.text_search import entry_match
 
 EXACT_UP_TO = 10_000
 # Above this estimate the total exceeds the limit even if the planner is wrong by a wide margin.
@@ -46,7 +46,7 @@ _LOCAL_TTL_SECONDS = 1
 _COUNTED_TTL_SECONDS = _LOCAL_TTL_SECONDS + 2
 # Forces an index. The planner prefers a sequential scan that stops at the limit, which is fast if matches are spread
 # evenly and reads the whole table if they are not.
-_INDEX_SCAN_SETTINGS = "SET LOCAL enable_seqscan = off; "
+_INDEX_SCAN_SETTINGS = ("enable_seqscan = off",)
 
 
 @dataclass(frozen=True)
@@ -67,32 +67,32 @@ class Total:
     needs_count: bool = False
 
 
-def fetch_total(selection: Selection) -> Total:
+def fetch_total(statements: ListStatements) -> Total:
     """Return the number of tokens: exact up to the limit, or if a count is cached, otherwise an estimate."""
-    return fetch_large_total(selection) or _count_to_limit(selection)
+    return fetch_large_total(statements) or _count_to_limit(statements)
 
 
-def fetch_large_total(selection: Selection) -> Total | None:
+def fetch_large_total(statements: ListStatements) -> Total | None:
     """Return a worker's cached count beyond the limit, or an estimate far beyond it; None if there is neither."""
-    stored = _read_stored_count(selection, int(time.time()))
+    stored = _read_stored_count(statements.selection, int(time.time()))
     if stored and stored.number is not None:
         # A count within the limit corrects an estimate that is far too high: the list is counted on each request.
         needs_count = time.time() - stored.counted_at > REFRESH_AFTER_SECONDS
         total, lower_bound = Total(stored.number, needs_count=needs_count), EXACT_UP_TO
-    elif selection.has_filters:
+    elif statements.selection.has_filters:
         # To read the first matches of a frequent filter, PostgreSQL may build a hash table with all matches.
-        total, lower_bound = estimated_total(selection, at_least=0), _SURELY_LARGE
+        total, lower_bound = estimated_total(statements, at_least=0), _SURELY_LARGE
     else:
         return None
     return total if total.number > lower_bound else None
 
 
-def estimated_total(selection: Selection, *, at_least: int = EXACT_UP_TO + 1) -> Total:
+def estimated_total(statements: ListStatements, *, at_least: int = EXACT_UP_TO + 1) -> Total:
     """Return the planner's estimate; by default for a selection that exceeds the limit."""
-    stored = _read_stored_count(selection, int(time.time()))
+    stored = _read_stored_count(statements.selection, int(time.time()))
     # A count that exceeded its time limit would only occupy a worker again.
     needs_count = stored is None or stored.number is not None
-    return Total(max(_estimate_rows(selection), at_least), is_exact=False, needs_count=needs_count)
+    return Total(max(_estimate_rows(statements.ids), at_least), is_exact=False, needs_count=needs_count)
 
 
 def count_tokens(selection: Selection) -> int | None:
@@ -101,7 +101,7 @@ def count_tokens(selection: Selection) -> int | None:
     Numbers within the limit are cached, too, because they correct an estimate. Releases the claim soon after.
     """
     try:
-        number = _count(selection)
+        number = _count(ListStatements.of(selection).ids)
         seconds = NO_TOTAL_TTL_SECONDS if number is None or number <= EXACT_UP_TO else TOTAL_TTL_SECONDS
         with suppress(RedisError):
             redis_client().set(_key(selection), orjson.dumps([number, time.time()]), ex=seconds)
@@ -119,12 +119,11 @@ def claim_count() -> bool:
         return False
 
 
-def _count(selection: Selection) -> int | None:
-    statement = _full_statement(selection)
+def _count(ids: CompiledQuery) -> int | None:
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(f"SET LOCAL statement_timeout = '{_COUNT_TIMEOUT_SECONDS}s'")
-            cursor.execute(f"SELECT count(*) FROM ({statement.sql}) AS selected", statement.parameters)
+            cursor.execute(f"SELECT count(*) FROM ({ids.sql}) AS selected", ids.parameters)
             return int(cursor.fetchone()[0])
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):
@@ -132,41 +131,28 @@ def _count(selection: Selection) -> int | None:
         raise
 
 
-def _estimate_rows(selection: Selection) -> int:
-    statement = _full_statement(selection)
+def _estimate_rows(ids: CompiledQuery) -> int:
     with read_connection().cursor() as cursor:
-        cursor.execute(f"EXPLAIN (FORMAT JSON) {statement.sql}", statement.parameters)
+        cursor.execute(f"EXPLAIN (FORMAT JSON) {ids.sql}", ids.parameters)
         plan = cursor.fetchone()[0]
     plan = json.loads(plan) if isinstance(plan, str) else plan
     return int(plan[0]["Plan"]["Plan Rows"])
 
 
-def _count_to_limit(selection: Selection) -> Total:
+def _count_to_limit(statements: ListStatements) -> Total:
     """Count up to the limit. If the count exceeds its time limit, return the worker's last count, else an estimate."""
-    statement = _limited_statement(selection)
-    sql = f"{_INDEX_SCAN_SETTINGS}SELECT count(*) FROM ({statement.sql}) AS selected"
+    ids = statements.ids
+    count = CompiledQuery(f"SELECT count(*) FROM ({ids.sql} LIMIT {EXACT_UP_TO + 1}) AS selected", ids.parameters)
     filtered_seconds = _FILTERED_COUNT_PART * settings.SEARCH_TIMEOUT_MS / 1000
-    deadline = time.monotonic() + (filtered_seconds if selection.has_filters else _COUNT_TIMEOUT_SECONDS)
+    deadline = time.monotonic() + (filtered_seconds if statements.selection.has_filters else _COUNT_TIMEOUT_SECONDS)
     try:
-        ((number,),) = fetch_before_deadline(sql, statement.parameters, deadline=deadline, preceding_results=1)
+        ((number,),) = fetch_before_deadline(count, deadline=deadline, settings=_INDEX_SCAN_SETTINGS)
     except StatementTimeoutError:
-        stored = _read_stored_count(selection, int(time.time()))
+        stored = _read_stored_count(statements.selection, int(time.time()))
         if stored and stored.number is not None:
             return Total(stored.number, is_exact=False)
-        return estimated_total(selection, at_least=0)
-    return Total(number) if number <= EXACT_UP_TO else estimated_total(selection)
-
-
-@functools.lru_cache(maxsize=1024)
-def _limited_statement(selection: Selection) -> CompiledQuery:
-    return CompiledQuery.of(selection.tokens().values_list("pk")[: EXACT_UP_TO + 1])
-
-
-@functools.lru_cache(maxsize=1024)
-def _full_statement(selection: Selection) -> CompiledQuery:
-    if selection.q:
-        return CompiledQuery.of(selection.entries(entry_match(selection.q)).values_list("pk"))
-    return CompiledQuery.of(selection.tokens().values_list("pk"))
+        return estimated_total(statements, at_least=0)
+    return Total(number) if number <= EXACT_UP_TO else estimated_total(statements)
 
 
 @functools.lru_cache(maxsize=4096)

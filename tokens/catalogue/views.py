@@ -34,6 +34,7 @@ from tokens.catalogue.list_parameters import (
     StreamParameters,
 )
 from tokens.catalogue.list_plan import SearchTimeoutError, fetch_list
+from tokens.catalogue.list_statements import ListStatements
 from tokens.catalogue.listing import ListSort, PageRequest, TokenPage
 from tokens.catalogue.records import Extras, add_details, read_records
 from tokens.catalogue.responses import (
@@ -101,7 +102,7 @@ class TokenPageView(QueryView):
         except SearchTimeoutError as error:
             raise SearchTimedOutError from error
         # Without filters, the page does not depend on the total.
-        total = total or fetch_total(self.selection)
+        total = total or fetch_total(ListStatements.of(self.selection))
         if total.needs_count:
             tasks.enqueue_count(self.selection)
         return page, total
@@ -138,7 +139,7 @@ class TokenListView(TokenPageView):
         identities = self.selection.identity_filters_only()
         if identities == self.selection:
             return total
-        deployed = fetch_total(identities)
+        deployed = fetch_total(ListStatements.of(identities))
         if deployed.needs_count:
             tasks.enqueue_count(identities)
         return deployed

@@ -12,7 +12,7 @@ from accounts.models.profiles import MAX_FID
 from accounts.profiles import social_refresh
 from config.site.formats import COUNTED_LAUNCHES
 from config.site.page_input import parse_page_cursor
-from tokens.catalogue import listing
+from tokens.catalogue.list_plan import fetch_list
 from tokens.catalogue.listing import ListSort, PageRequest
 from tokens.catalogue.responses import RelatedUser
 from tokens.catalogue.selections import Selection
@@ -127,7 +127,7 @@ def read_launches(creator: Creator, parameters: Mapping[str, str]) -> LaunchPage
     """
     list_sort = ListSort()
     cursor = parse_page_cursor(parameters, list_sort.parse_cursor)
-    page = listing.fetch_page(select_launches(creator), list_sort, PageRequest(PAGE_SIZE, cursor=cursor))
+    page, _ = fetch_list(select_launches(creator), list_sort, PageRequest(PAGE_SIZE, cursor=cursor))
     return LaunchPage([record["id"] for record in page.records], page.cursor)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from config.cursors import Cursor, LegacyCursor
-from tokens.catalogue import listing
+from tokens.catalogue.list_plan import fetch_list
 from tokens.catalogue.listing import ListSort, PageRequest, TokenPage
 from tokens.catalogue.records import Extras
 from tokens.catalogue.responses import TokenRecord
@@ -70,7 +70,8 @@ def read_ledger(creator: Creator, request: LedgerRequest, now: datetime) -> resp
 
 
 def _read_page(selection: Selection, limit: int, cursor: Cursor | LegacyCursor | None) -> TokenPage:
-    return listing.fetch_page(selection, _SORT, PageRequest(limit, cursor=cursor), _WITH_MARKET)
+    page, _ = fetch_list(selection, _SORT, PageRequest(limit, cursor=cursor), _WITH_MARKET)
+    return page
 
 
 class _EntryReader:

@@ -139,7 +139,7 @@ def has_curve_tokens() -> bool:
 def read_list(query: HomeQuery) -> HomeList:
     """Return one page. Raises SearchTimeoutError."""
     if query.is_symbol:
-        entries = query.selection.entries(text_search.symbol_match(query.q))
+        entries = query.selection.entries().filter(text_search.symbol_match(query.q))
         return HomeList(_first_ids(query.filters, entries.order_by("-deployed_at", "-pk")))
     if query.tab == TRENDING and not query.q:
         return HomeList(_first_ids(query.filters, _trending_tokens(query.selection)))

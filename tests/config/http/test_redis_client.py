@@ -17,6 +17,7 @@ from config.redis.rate_limits import CountersUnavailableError, hit
 from tests.processes.own_valkey import OwnServer
 from tests.processes.waiting import wait_for
 from tokens.catalogue import totals
+from tokens.catalogue.list_statements import ListStatements
 from tokens.catalogue.selections import Selection
 
 _THREADS = 4
@@ -49,7 +50,7 @@ def use_everything() -> None:
     """Use Redis in all ways in which requests use it."""
     with pytest.raises(CountersUnavailableError):
         hit("x", limit=1, seconds=60)
-    assert totals.fetch_large_total(Selection()) is None
+    assert totals.fetch_large_total(ListStatements.of(Selection())) is None
     assert not totals.claim_count()
     with pytest.raises(RedisError):
         redis_client().ping()

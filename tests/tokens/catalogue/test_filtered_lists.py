@@ -9,6 +9,7 @@ from tests.rows.many_tokens import make_tokens
 from tests.rows.query_plans import visited_rows
 from tests.rows.token_lists import SORTS, ids, walk
 from tests.tokens.catalogue.test_large_lists import connection_of_the_service, forget_counts, forget_locally
+from tokens.catalogue.list_statements import ListStatements
 from tokens.catalogue.selections import Selection
 from tokens.catalogue.tasks import count_selection
 from tokens.catalogue.totals import estimated_total
@@ -107,7 +108,8 @@ def test_lists_of_users_wallets_and_chains_have_none(fetch, settings, filters):
 
 
 def test_the_estimate_of_tokens_without_warnings_is_near_their_number():
-    assert estimated_total(Selection(warnings="none")).number == pytest.approx(ROWS * 49 / 50, rel=0.1)
+    statements = ListStatements.of(Selection(warnings="none"))
+    assert estimated_total(statements).number == pytest.approx(ROWS * 49 / 50, rel=0.1)
 
 
 def test_a_count_beyond_its_time_limit_is_an_estimate_and_then_the_workers(fetch, settings):

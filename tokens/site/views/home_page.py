@@ -18,6 +18,7 @@ from config.site.page_input import refuse_repeated
 from config.site.page_limits import limited_page
 from config.web.response_headers import NO_STORE, page_headers
 from tokens.catalogue.list_plan import SearchTimeoutError
+from tokens.catalogue.list_statements import ListStatements
 from tokens.catalogue.selections import Selection
 from tokens.catalogue.totals import EXACT_UP_TO, fetch_total
 from tokens.site import home_lists
@@ -64,7 +65,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "has_timed_out": status == 503,
         "stream": stream,
         # On the first page, the number of all tokens is beside the installation's own sentence.
-        "launched": fetch_total(Selection()) if settings.SITE_INTRO and not request.GET else None,
+        "launched": fetch_total(ListStatements.of(Selection())) if settings.SITE_INTRO and not request.GET else None,
     }
     return TemplateResponse(request, "site/home.html", context, headers=headers, status=status)
 
