@@ -52,7 +52,7 @@ def _ether(attribute: str) -> FieldRule:
 
 
 _VESTING = _days("vesting", least=0, default=0, description="Days, after the lockup.")
-_REWARD = object_of(
+REWARD = object_of(
     {
         "admin": FieldRule(rule=scalars.address, description="Account that may change the recipient."),
         "recipient": _ADDRESS,
@@ -84,7 +84,7 @@ _ADMIN = object_of(
 )
 
 
-@refined(list_of(_REWARD, least=1, most=MAX_REWARDS))
+@refined(list_of(REWARD, least=1, most=MAX_REWARDS))
 def rewards(parsed: tuple[Reward, ...]) -> tuple[Reward, ...]:
     """Check that the allocations for 1 to 7 recipients sum to 100 percent."""
     total = sum(reward.bps for reward in parsed)
@@ -159,11 +159,6 @@ dev_buy = object_of(
     description="Purchase within the launch, paid by this service, if an operator allows the key to spend on the "
     "chain.",
 )
-
-
-def rewards_json(parsed: tuple[Reward, ...]) -> list[Any]:
-    """Return the rewards in the keys and units that `rewards` parses."""
-    return [_REWARD.to_json(reward) for reward in parsed]
 
 
 def airdrop_json(airdrop: AirdropShare | None) -> dict[str, Any] | None:
