@@ -61,7 +61,7 @@ def create_deployment(prepared: PreparedLaunch) -> Deployment:
     """Store the deployment and mark the pretoken, in one transaction. The request key is the pretoken's id.
 
     The caller enqueues the deployment after the commit. Raises NotPendingError if another request was first, and
-    `accept.DeploymentsPausedError`.
+    DeploymentsPausedError.
     """
     deployment = prepared.simulated.deployment
     try:

@@ -37,5 +37,5 @@ RESTORE_STEPS = (
     "accounts.restored_callers.report_keys",
     "accounts.restored_callers.resume_endpoints",
     "tokens.following.chain_heads.forget_followers",
-    "tokens.deploying.sending.wallets.pause_restored_chains",
+    "tokens.deploying.sending.pause_flags.pause_restored_chains",
 )

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from config.operators.admin_pages import change_url
 from config.operators.dashboard import Figure, Panel, time_ago
-from tokens.deploying.sending.wallets import is_low_balance
+from tokens.deploying.sending.wallet_alerts import is_low_balance
 from tokens.installation.installed_registry import chain_name
 from tokens.models import Deployment, DeploymentStatus, DeploySwitch, DeployWallet
 

@@ -23,7 +23,7 @@ from tokens.chains.launching.launch_config import LaunchConfig
 from tokens.chains.transaction_types import ContractCall
 from tokens.deploying import airdrop_proofs, quotas, request_keys
 from tokens.deploying.launch_request import LaunchRequest, parse_launch_request, to_json, with_decimals
-from tokens.deploying.sending import gas, presales, wallets
+from tokens.deploying.sending import gas, pause_flags, presales, wallets
 from tokens.installation.installed_chains import installed_chain
 from tokens.models.deployment import Deployment
 
@@ -35,10 +35,6 @@ _ADDRESS_WORD = re.compile(r"0x0{24}([0-9a-fA-F]{40})")
 
 class RequestKeyConflictError(PermanentError):
     """Raised when the request key belongs to a deployment with another body."""
-
-
-class DeploymentsPausedError(RetryableError):
-    """Raised when operators have paused deployments on the chain."""
 
 
 class NoSenderAvailableError(RetryableError):
@@ -123,8 +119,7 @@ def store_deployment(simulated: SimulatedDeployment) -> None:
     """
     deployment, airdrop = simulated.deployment, simulated.launch_request.config.airdrop
     with transaction.atomic():
-        if wallets.is_paused(deployment.chain_id):
-            raise DeploymentsPausedError(f"deployments on chain {deployment.chain_id} are paused")
+        pause_flags.check_not_paused(deployment.chain_id)
         deployment.save(force_insert=True)
         if airdrop is not None:
             airdrop_proofs.store_tree(deployment, tree=airdrop.tree, entries=airdrop.entries)
@@ -166,7 +161,7 @@ def _simulate(
     config = with_decimals(launch_request, chain=chain)
     salt = request_keys.create2_salt(launch_request.request_key, partner=partner)
     try:
-        senders = [sender] if sender else wallets.simulation_senders(chain_id)
+        senders = [sender] if sender else wallets.simulation_senders(chain)
         call, estimate, address = _try(chain, config, salt=salt, senders=senders)
     except (wallets.NoWalletError, SenderBalanceTooLowError) as error:
         raise NoSenderAvailableError(f"no wallet of chain {chain_id} can send a deployment: {error}") from error

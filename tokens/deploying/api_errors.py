@@ -22,6 +22,7 @@ from config.web.body_limits import MAX_BODY_BYTES
 from tokens.chains.errors import LaunchOptionUnavailableError, NodeUnavailableError, WouldRevertError
 from tokens.deploying import accept, quotas
 from tokens.deploying.saved_airdrops import SavedEntriesQuotaError
+from tokens.deploying.sending.pause_flags import DeploymentsPausedError
 from tokens.installation.installed_chains import UnsupportedChainError
 
 # Enough for an airdrop with 100,000 entries.
@@ -63,7 +64,7 @@ def as_api_errors(names: FieldNames = _OWN_NAMES) -> Iterator[None]:
     except accept.NoSenderAvailableError as error:
         text = "Deployments on this chain are not possible at the moment"
         raise ServiceUnavailableError(text, wait=_UNFIT_SECONDS) from error
-    except accept.DeploymentsPausedError as error:
+    except DeploymentsPausedError as error:
         raise ServiceUnavailableError("Deployments are paused", wait=_PAUSED_SECONDS) from error
     except SavedEntriesQuotaError as error:
         raise ConflictError(str(error)) from error

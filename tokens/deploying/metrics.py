@@ -8,7 +8,7 @@ from django.db.models import Count, Min
 from prometheus_client import Metric
 
 from config.watching.metrics import labelled_gauge
-from tokens.deploying.sending.wallets import is_low_balance
+from tokens.deploying.sending.wallet_alerts import is_low_balance
 from tokens.indexing.metrics import NEWEST
 from tokens.installation.signing_wallets import signing_chains
 from tokens.models import Deployment, DeploymentStatus, DeploySwitch, DeployWallet

@@ -25,7 +25,7 @@ from tests.processes.own_postgresql import OwnPostgres, Recovery
 from tests.processes.waiting import wait_for
 from tests.rows.factories import DeployWalletFactory, TokenFactory
 from tests.tokens.trades.test_trade_partitions import store
-from tokens.deploying.sending.wallets import is_paused
+from tokens.deploying.sending.pause_flags import is_paused
 from tokens.models import Token
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]

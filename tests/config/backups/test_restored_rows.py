@@ -26,7 +26,7 @@ from tests.rows.factories import (
     WebhookDeliveryFactory,
     WebhookEndpointFactory,
 )
-from tokens.deploying.sending.wallets import is_paused, pause_restored_chains
+from tokens.deploying.sending.pause_flags import is_paused, pause_restored_chains
 from tokens.following.chain_heads import forget_followers
 from tokens.models import ChainHead
 

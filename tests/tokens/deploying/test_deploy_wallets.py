@@ -73,7 +73,7 @@ def rows():
 
 def test_no_wallet_sends_where_no_signer_is_set(launchpad):
     with pytest.raises(NoWalletError, match=f"^no wallet can send on chain {CHAIN_ID}$"):
-        simulation_senders(CHAIN_ID)
+        simulation_senders(installed_chain(CHAIN_ID))
     assert rows() == {}
 
 
@@ -84,7 +84,7 @@ def test_rows_are_there_though_no_node_answers(launchpad, settings, signed_by, u
     with pytest.raises(NodeUnavailableError):
         refresh()
     assert rows() == {ADDRESS: (True, None, "")}
-    assert simulation_senders(CHAIN_ID)[0] == ADDRESS
+    assert simulation_senders(installed_chain(CHAIN_ID))[0] == ADDRESS
 
 
 def test_the_first_need_notes_the_wallets(launchpad, settings, signed_by, tmp_path):
@@ -95,7 +95,7 @@ def test_the_first_need_notes_the_wallets(launchpad, settings, signed_by, tmp_pa
     fund(launchpad, ADDRESS, COIN)
     # Other tests on this node may have funded it.
     fund(launchpad, OTHER, 0)
-    assert simulation_senders(CHAIN_ID)[0] == ADDRESS
+    assert simulation_senders(installed_chain(CHAIN_ID))[0] == ADDRESS
     assert rows().keys() == {ADDRESS, OTHER, REMOTE}
 
 
@@ -103,10 +103,10 @@ def test_a_simulation_comes_from_the_richest(launchpad, signed_by):
     signed_by(KEY, OTHER_KEY)
     fund(launchpad, ADDRESS, 2 * COIN)
     fund(launchpad, OTHER, 3 * COIN)
-    assert simulation_senders(CHAIN_ID)[0] == OTHER
+    assert simulation_senders(installed_chain(CHAIN_ID))[0] == OTHER
     fund(launchpad, ADDRESS, 4 * COIN)
     refresh()
-    assert simulation_senders(CHAIN_ID)[0] == ADDRESS
+    assert simulation_senders(installed_chain(CHAIN_ID))[0] == ADDRESS
 
 
 def test_a_balance_that_is_low_is_alerted_once_until_it_is_higher(launchpad, signed_by, caplog):
@@ -158,18 +158,18 @@ def test_a_wallet_whose_key_is_gone_is_kept_and_sends_no_more(launchpad, signed_
     signed_by(OTHER_KEY)
     refresh()
     assert rows() == {ADDRESS: (False, Decimal(0), ""), OTHER: (True, Decimal(COIN), "")}
-    assert simulation_senders(CHAIN_ID)[0] == OTHER
+    assert simulation_senders(installed_chain(CHAIN_ID))[0] == OTHER
     signed_by()
     assert chains_with_wallets() == {CHAIN_ID}
     refresh()
     with pytest.raises(NoWalletError):
-        simulation_senders(CHAIN_ID)
+        simulation_senders(installed_chain(CHAIN_ID))
     # Its key is back: the worker, which opens the signers, enables it.
     signed_by(KEY)
     with pytest.raises(NoWalletError):
-        simulation_senders(CHAIN_ID)
+        simulation_senders(installed_chain(CHAIN_ID))
     refresh()
-    assert simulation_senders(CHAIN_ID)[0] == ADDRESS
+    assert simulation_senders(installed_chain(CHAIN_ID))[0] == ADDRESS
 
 
 def test_recording_keeps_what_operators_and_senders_wrote(launchpad, signed_by):

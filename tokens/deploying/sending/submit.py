@@ -23,9 +23,10 @@ from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.transaction_types import AccountState
 from tokens.deploying.sending import broadcasting, nonce_allocation, settle, signed_versions, state_transitions
 from tokens.deploying.sending.gas import FeeCapExceededError, GasFees, add_gas_reserve, initial_fees
+from tokens.deploying.sending.pause_flags import is_paused
 from tokens.deploying.sending.presales import is_presale, is_unauthorized
 from tokens.deploying.sending.wallet_alerts import clear_alerts, report_tip, set_alert
-from tokens.deploying.sending.wallets import has_disabled_wallet, is_paused
+from tokens.deploying.sending.wallets import has_disabled_wallet
 from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_signers import installed_signers
 from tokens.models import DeployAttempt, Deployment, DeploymentStatus, DeployWallet, SignedTransaction, WalletAlert

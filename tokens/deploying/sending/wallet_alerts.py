@@ -2,12 +2,16 @@
 
 import logging
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 
+from django.conf import settings
 from django.db import transaction
 
 from tokens.models import DeployWallet, WalletAlert
 
 logger = logging.getLogger(__name__)
+
+_WEI_PER_COIN = 10**18
 
 
 def set_alert(wallet_id: int, kind: WalletAlert, message: str) -> None:
@@ -36,6 +40,12 @@ def clear_alerts(wallet: DeployWallet, *kinds: WalletAlert) -> None:
     if wallet.alerts:
         for kind in kinds:
             set_alert(wallet.pk, kind, "")
+
+
+def is_low_balance(balance: Decimal | int | None) -> bool:
+    """Return whether a balance in wei is below DEPLOY_LOW_BALANCE_ETH; an unknown one is not."""
+    low: Decimal = settings.DEPLOY_LOW_BALANCE_ETH
+    return balance is not None and balance < low * _WEI_PER_COIN
 
 
 def _with(alerts: Mapping[str, str], kind: WalletAlert, text: str) -> dict[str, str]:
