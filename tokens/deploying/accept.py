@@ -5,8 +5,7 @@ Nothing is signed here. A request that is rejected or can't be simulated does no
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -20,9 +19,11 @@ from tokens.chains.errors import SenderBalanceTooLowError
 from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.launching import launch_calls
 from tokens.chains.launching.launch_config import LaunchConfig
-from tokens.chains.transaction_types import ContractCall
+from tokens.chains.launching.launch_ticks import TickOutOfRangeError, place_liquidity
+from tokens.chains.transaction_types import Simulation
 from tokens.deploying import airdrop_proofs, quotas, request_keys
-from tokens.deploying.launch_request import LaunchRequest, parse_launch_request, to_json, with_decimals
+from tokens.deploying.launch_request import LaunchRequest, LaunchRequestError, parse_launch_request, to_json
+from tokens.deploying.rules import cross_field
 from tokens.deploying.sending import gas, pause_flags, presales, wallets
 from tokens.installation.installed_chains import installed_chain
 from tokens.models.deployment import Deployment
@@ -71,8 +72,8 @@ def accept_deployment(body: Any, *, partner: PartnerKey | None) -> AcceptedDeplo
     UnsupportedChainError, NodeUnavailableError, InvalidSimulationError, NoSenderAvailableError, DeploymentsPausedError,
     QuotaExceededError, SpendingNotAllowedError, BusyError.
     """
-    stored = _find_stored(body, partner=partner)
     dry_run = _read_dry_run(body)
+    stored = _find_stored(body, partner=partner)
     # An invalid flag is rejected with all other problems.
     if stored is not None and dry_run is not None:
         return AcceptedDeployment(deployment=stored, dry_run=dry_run, replayed=True)
@@ -95,21 +96,73 @@ def accept_deployment(body: Any, *, partner: PartnerKey | None) -> AcceptedDeplo
 
 
 def simulate_deployment(
-    launch_request: LaunchRequest,
-    *,
-    body: dict[str, Any],
-    partner: PartnerKey | None,
-    sender: str | None = None,
+    launch_request: LaunchRequest, *, body: dict[str, Any], partner: PartnerKey | None, sender: str | None = None
 ) -> SimulatedDeployment:
     """Simulate a request, sent by this wallet (EIP-55), or, without `sender`, by one of the service's wallets.
 
-    Raises the errors that `accept_deployment` raises for a valid request before it is stored.
+    Raises LaunchRequestError, LaunchOptionUnavailableError if the chain lacks a contract, WouldRevertError,
+    UnsupportedChainError, NodeUnavailableError, InvalidSimulationError, NoSenderAvailableError, BusyError.
     """
+    chain_id = launch_request.config.chain_id
+    # A large airdrop's tree takes seconds of CPU time.
     with node_slot(timeout=_SLOT_TIMEOUT_SECONDS):
-        # A large airdrop's tree takes seconds of CPU time.
-        deployment = _simulate(launch_request, partner=partner, sender=sender)
-    deployment.body_digest = request_keys.body_digest(body)
+        chain, config = resolve_launch(launch_request)
+        salt = request_keys.create2_salt(launch_request.request_key, partner=partner)
+        try:
+            senders = [sender] if sender else wallets.simulation_senders(chain)
+            calls = launch_calls.encode_launch(chain.info, config, salt=salt)
+            if calls.presale_start is None:
+                call, simulation = calls.launch, chain.simulate(calls.launch, sender=senders[0])
+                address = _launched_address(simulation, chain_id=chain_id)
+            else:
+                call, address = calls.presale_start, ""
+                simulation = presales.simulate_presale(chain, calls.launch, call, senders=senders)
+        except (wallets.NoWalletError, SenderBalanceTooLowError) as error:
+            raise NoSenderAvailableError(f"no wallet of chain {chain_id} can send a deployment: {error}") from error
+        stored_config = to_json(launch_request)
+    deployment = Deployment(
+        partner_key=partner,
+        request_key=launch_request.request_key,
+        body_digest=request_keys.body_digest(body),
+        chain_id=chain_id,
+        config=stored_config,
+        salt=salt,
+        to_address=call.to,
+        calldata=bytes.fromhex(call.data.removeprefix("0x")),
+        value=call.value,
+        gas=gas.add_gas_reserve(simulation.gas),
+        expected_address=address,
+    )
     return SimulatedDeployment(deployment=deployment, launch_request=launch_request)
+
+
+def resolve_launch(launch_request: LaunchRequest) -> tuple[Chain, LaunchConfig]:
+    """Return the launch's chain and configuration; an unlisted paired token's decimals are read from the chain.
+
+    Raises LaunchRequestError if the token has none or the market cap is outside the price range,
+    UnsupportedChainError, NodeUnavailableError.
+    """
+    config, names = launch_request.config, launch_request.names
+    chain = installed_chain(config.chain_id)
+    if config.liquidity is not None:
+        return chain, config
+    decimals = chain.read_decimals(config.paired_token)
+    if decimals is None:
+        field, rule = "pool.pairedToken", f"must be an ERC-20 token on {chain.info.name} with a `decimals()` function"
+        raise LaunchRequestError([(names.get(field, field), rule)])
+    try:
+        liquidity = place_liquidity(config.market_cap, decimals=decimals, preset=config.preset)
+    except TickOutOfRangeError as error:
+        field, rule = cross_field.price_problem(error)
+        raise LaunchRequestError([(names.get(field, field), rule)]) from error
+    return chain, replace(config, liquidity=liquidity)
+
+
+def _launched_address(simulation: Simulation, *, chain_id: int) -> str:
+    match = _ADDRESS_WORD.fullmatch(simulation.output)
+    if match is None or int(match[1], 16) == 0:
+        raise InvalidSimulationError(f"chain {chain_id} simulates a launch whose token has no address")
+    return checksum_address(f"0x{match[1]}")
 
 
 def store_deployment(simulated: SimulatedDeployment) -> None:
@@ -147,46 +200,3 @@ def _read_dry_run(body: Any) -> bool | None:
         return flag is not None and parse_flag(str(flag))
     except ValueError:
         return None
-
-
-def _simulate(
-    launch_request: LaunchRequest,
-    *,
-    partner: PartnerKey | None,
-    sender: str | None,
-) -> Deployment:
-    """Return the deployment, not stored, with the call that the sender could send now."""
-    chain_id = launch_request.config.chain_id
-    chain = installed_chain(chain_id)
-    config = with_decimals(launch_request, chain=chain)
-    salt = request_keys.create2_salt(launch_request.request_key, partner=partner)
-    try:
-        senders = [sender] if sender else wallets.simulation_senders(chain)
-        call, estimate, address = _try(chain, config, salt=salt, senders=senders)
-    except (wallets.NoWalletError, SenderBalanceTooLowError) as error:
-        raise NoSenderAvailableError(f"no wallet of chain {chain_id} can send a deployment: {error}") from error
-    return Deployment(
-        partner_key=partner,
-        request_key=launch_request.request_key,
-        chain_id=chain_id,
-        config=to_json(launch_request),
-        salt=salt,
-        to_address=call.to,
-        calldata=bytes.fromhex(call.data.removeprefix("0x")),
-        value=call.value,
-        gas=gas.add_gas_reserve(estimate),
-        expected_address=address,
-    )
-
-
-def _try(chain: Chain, config: LaunchConfig, *, salt: str, senders: Sequence[str]) -> tuple[ContractCall, int, str]:
-    """Return the launch's call, its gas, and the token's address, which is "" for a presale."""
-    if config.presale is not None:
-        call, estimate = presales.simulate_presale(chain, config, salt=salt, senders=senders)
-        return call, estimate, ""
-    call = launch_calls.deploy_call(chain.info, config, salt=salt)
-    simulation = chain.simulate(call, sender=senders[0])
-    match = _ADDRESS_WORD.fullmatch(simulation.output)
-    if match is None or int(match[1], 16) == 0:
-        raise InvalidSimulationError(f"chain {chain.info.chain_id} simulates a launch whose token has no address")
-    return call, simulation.gas, checksum_address(f"0x{match[1]}")

@@ -21,8 +21,8 @@ from config.parsing.json_rules import (
     parse_object,
     to_units,
 )
-from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.launching.launch_config import ALL_BPS, LaunchConfig, Reward
+from tokens.chains.launching.launch_ticks import place_liquidity
 from tokens.chains.registry.chains import ChainInfo
 from tokens.deploying import request_keys
 from tokens.deploying.rules import cross_field, pool_fee_rules, scalars, supply_shares, token_texts
@@ -112,14 +112,14 @@ class LaunchRequest:
     config: LaunchConfig
     request_key: str
     dry_run: bool
-    # Body field names for the fields that `with_decimals` may reject.
+    # Body field names for the fields that a simulation may reject.
     names: FieldNames
 
 
 def parse_launch_request(body: Any) -> LaunchRequest:
     """Parse and validate a JSON body. Raises LaunchRequestError with all broken rules, by field.
 
-    With a paired token that is not in the registry, `with_decimals` may still reject it.
+    With a paired token that is not in the registry, the simulation may still reject it.
     """
     parsed, problems = parse_object(body, DEPLOY_BODY.keys)
     if parsed.get("chain_id", REQUIRED) is None:
@@ -153,6 +153,8 @@ def combine_values(values: Mapping[str, Any], problems: list[Problem], *, names:
 def _config(values: Mapping[str, Any], info: ChainInfo) -> LaunchConfig:
     admin, vault = values["admin"], values["vault"]
     pair = cross_field.pair_address(values["paired_token"], info=info)
+    decimals = cross_field.known_decimals(pair, info=info)
+    preset, market_cap = registry().presets[values["preset"]], values["market_cap"]
 
     def with_recipient(part: Any) -> Any:
         return part and replace(part, recipient=part.recipient or admin)
@@ -165,10 +167,10 @@ def _config(values: Mapping[str, Any], info: ChainInfo) -> LaunchConfig:
         image=values["image"],
         metadata={key: values[key] for key in token_texts.METADATA},
         context=values["context"],
-        preset=registry().presets[values["preset"]],
+        preset=preset,
         paired_token=pair,
-        decimals=cross_field.known_decimals(pair, info=info),
-        market_cap=values["market_cap"],
+        market_cap=market_cap,
+        liquidity=None if decimals is None else place_liquidity(market_cap, decimals=decimals, preset=preset),
         fees=values["fees"],
         rewards=values["rewards"] or (Reward(admin=admin, recipient=admin, bps=ALL_BPS, currency="Both"),),
         # The contract would reject a vault with 0 percent.
@@ -177,24 +179,6 @@ def _config(values: Mapping[str, Any], info: ChainInfo) -> LaunchConfig:
         presale=with_recipient(values["presale"]),
         own_buy=with_recipient(values["own_buy"]),
     )
-
-
-def with_decimals(launch_request: LaunchRequest, *, chain: Chain) -> LaunchConfig:
-    """Return the launch's configuration; an unlisted paired token's decimals are read from the chain.
-
-    Raises LaunchRequestError if the token has none or the market cap is outside the price range, NodeUnavailableError.
-    """
-    config, names = launch_request.config, launch_request.names
-    if config.decimals is not None:
-        return config
-    decimals = chain.read_decimals(config.paired_token)
-    if decimals is None:
-        problems = [("pool.pairedToken", f"must be an ERC-20 token on {chain.info.name} with a `decimals()` function")]
-    else:
-        problems = list(cross_field.price_problems(config.market_cap, decimals=decimals, preset=config.preset))
-    if problems:
-        raise LaunchRequestError([(names.get(field, field), message) for field, message in problems])
-    return replace(config, decimals=decimals)
 
 
 def to_json(launch_request: LaunchRequest) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """tokens/chains/launching/launch_calls.py: calls against recorded ones of the launchpad's SDK, byte for byte."""
 
+import hashlib
 from dataclasses import replace
 from typing import Any
 
@@ -9,10 +10,18 @@ import pytest
 from tests.nodes.recordings import V4_LAUNCHES, base, mined
 from tokens.chains.abi import codec
 from tokens.chains.errors import LaunchOptionUnavailableError
-from tokens.chains.launching.launch_calls import deploy_call, presale_probe_call, start_presale_call
-from tokens.chains.launching.launch_config import LaunchConfig, OwnBuy, PresaleTerms
+from tokens.chains.launching.launch_calls import encode_launch
+from tokens.chains.launching.launch_config import (
+    AirdropShare,
+    DynamicFee,
+    LaunchConfig,
+    OwnBuy,
+    PresaleTerms,
+    VaultShare,
+)
 from tokens.chains.launching.merkle import build_tree
 from tokens.chains.registry.chains import ChainInfo, load_registry
+from tokens.chains.transaction_types import ContractCall
 from tokens.deploying import launch_request
 
 DAY = 86_400
@@ -138,6 +147,16 @@ def without(role: str, *, chain_id: int = 8453) -> ChainInfo:
     return replace(info, registered=contracts)
 
 
+def deploy_call(info: ChainInfo, config: LaunchConfig, *, salt: str = SALT) -> ContractCall:
+    return encode_launch(info, config, salt=salt).launch
+
+
+def start_call(config: LaunchConfig, *, info: ChainInfo | None = None) -> ContractCall:
+    call = encode_launch(info or base(), config, salt=SALT).presale_start
+    assert call is not None
+    return call
+
+
 # Refused
 
 
@@ -156,14 +175,14 @@ def without(role: str, *, chain_id: int = 8453) -> ChainInfo:
 )
 def test_it_names_the_part_of_a_launch_request_for_which_the_chain_has_no_contract(role, field, label):
     with pytest.raises(LaunchOptionUnavailableError, match="not offered on chain 8453") as caught:
-        deploy_call(without(role), launch_of(label), salt=SALT)
+        deploy_call(without(role), launch_of(label))
     assert caught.value.field == field
 
 
 def test_it_refuses_a_dev_buy_of_which_the_pair_would_have_to_be_bought_first():
     config = launch_of("deploy-devbuy", paired_token=USDC)
     with pytest.raises(LaunchOptionUnavailableError, match="wrapped native coin") as caught:
-        deploy_call(base(), config, salt=SALT)
+        deploy_call(base(), config)
     assert caught.value.field == "devBuy"
 
 
@@ -173,46 +192,40 @@ def test_it_refuses_a_choice_of_currency_where_the_locker_has_none():
     info = replace(info, registered=info.registered | {unmarked.address.lower(): replace(unmarked, deploy="plain")})
 
     with pytest.raises(LaunchOptionUnavailableError, match="choice of currency") as caught:
-        deploy_call(info, launch_of("deploy-multi-recipients"), salt=SALT)
+        deploy_call(info, launch_of("deploy-multi-recipients"))
     assert caught.value.field == "rewards[0].rewardsToken"
-    assert arguments(deploy_call(info, plain(), salt=SALT))["lockerConfig"]["lockerData"] == "0x"
+    assert arguments(deploy_call(info, plain()))["lockerConfig"]["lockerData"] == "0x"
 
 
 @pytest.mark.parametrize("chain_id", [56, 42161])
 def test_it_refuses_a_presale_where_the_chain_has_no_contract_for_it(chain_id):
     config = plain(presale=TERMS)
-    for call in (start_presale_call, presale_probe_call):
-        with pytest.raises(
-            LaunchOptionUnavailableError, match=f"a presale is not offered on chain {chain_id}"
-        ) as caught:
-            call(load_registry().chain(chain_id), config, salt=SALT)
-        assert caught.value.field == "presale"
+    with pytest.raises(LaunchOptionUnavailableError, match=f"a presale is not offered on chain {chain_id}") as caught:
+        deploy_call(load_registry().chain(chain_id), config)
+    assert caught.value.field == "presale"
 
 
 def test_it_refuses_a_presale_with_a_dev_buy_or_with_an_allowlist_that_no_one_stores():
     both = launch_of("deploy-devbuy", presale=TERMS)
     with pytest.raises(LaunchOptionUnavailableError, match="dev buy") as caught:
-        start_presale_call(base(), both, salt=SALT)
+        deploy_call(base(), both)
     assert caught.value.field == "devBuy"
 
     listed = plain(presale=replace(TERMS, allowlist=(FIRST,)))
     with pytest.raises(LaunchOptionUnavailableError, match="allowlist") as caught:
-        start_presale_call(without("presale_allowlist"), listed, salt=SALT)
+        deploy_call(without("presale_allowlist"), listed)
     assert caught.value.field == "presale.allowlist"
 
 
-def test_it_takes_neither_a_presale_for_a_launch_nor_a_launch_for_a_presale():
-    with pytest.raises(ValueError, match="presale contract's to send"):
-        deploy_call(base(), plain(presale=TERMS), salt=SALT)
-    with pytest.raises(ValueError, match="without a presale"):
-        start_presale_call(base(), plain(), salt=SALT)
+def test_a_launch_without_a_presale_starts_none():
+    assert encode_launch(base(), plain(), salt=SALT).presale_start is None
 
 
 def test_it_encodes_no_price_in_a_pair_whose_decimals_were_not_read_from_the_chain():
     body = body_of("deploy-plain") | {"pool": {"pairedToken": VAULT_ADMIN}}
     config = launch_request.parse_launch_request(body).config
     with pytest.raises(ValueError, match="decimals of the paired token are not known"):
-        deploy_call(base(), config, salt=SALT)
+        deploy_call(base(), config)
 
 
 # The recorded calls
@@ -239,7 +252,7 @@ def arguments(call) -> dict:
 
 def test_hooks_of_v4_0_get_their_fees_bare_and_their_module_no_data():
     arbitrum = load_registry().chain(42161)
-    config = arguments(deploy_call(arbitrum, plain(chain_id=42161), salt=SALT))
+    config = arguments(deploy_call(arbitrum, plain(chain_id=42161)))
 
     assert config["poolConfig"]["hook"] == "0xf7aC669593d2D9D01026Fa5B756DD5B4f7aAa8Cc"
     assert config["poolConfig"]["poolData"] == "0x" + eth_abi.encode(["uint24", "uint24"], [10_000, 10_000]).hex()
@@ -257,7 +270,7 @@ def test_extensions_come_in_the_sdks_order_whatever_they_are_worth():
         airdrop=launch_of("deploy-airdrop").airdrop,
         own_buy=OwnBuy(wei=7, recipient=FIRST),
     )
-    call = deploy_call(base(), config, salt=SALT)
+    call = deploy_call(base(), config)
 
     listed = [(entry["extension"], entry["msgValue"], entry["extensionBps"]) for entry in extensions_of(call)]
     assert listed == [
@@ -275,7 +288,7 @@ def extensions_of(call) -> tuple[dict, ...]:
 
 def test_texts_go_on_chain_as_they_are():
     odd = plain(name='犬 "🐕" \\', symbol="Ø", image="", metadata={}, context={"id": ""})
-    call = deploy_call(base(), odd, salt=SALT)
+    call = deploy_call(base(), odd)
 
     token = arguments(call)["tokenConfig"]
     assert (token["name"], token["symbol"], token["image"]) == ('犬 "🐕" \\', "Ø", "")
@@ -284,7 +297,7 @@ def test_texts_go_on_chain_as_they_are():
 
 def test_a_presale_is_the_last_extension_and_its_terms_follow_the_configuration():
     config = launch_of("deploy-vault", presale=TERMS)
-    call = start_presale_call(base(), config, salt=SALT)
+    call = start_call(config)
 
     given = codec.load_abi("presale").function("startPresale").decode_input(call.data)
     assert (call.to, call.value) == ("0xeeBbC567C3D612f50a67820f39CDD30dcCF7E6b8", 0)
@@ -305,7 +318,7 @@ def test_a_presale_is_the_last_extension_and_its_terms_follow_the_configuration(
 
 def test_those_of_an_allowlist_may_pay_up_to_the_goal_each():
     listed = plain(presale=replace(TERMS, allowlist=(FIRST, SECOND)))
-    call = start_presale_call(base(), listed, salt=SALT)
+    call = start_call(listed)
 
     given = codec.load_abi("presale").function("startPresale").decode_input(call.data)
     assert given["allowlist"] == "0x789c2452353eee400868E7d3e5aDD6Be0Ef4185D"
@@ -313,12 +326,55 @@ def test_those_of_an_allowlist_may_pay_up_to_the_goal_each():
 
 
 def test_a_presales_probe_is_a_launch_with_a_presale_that_was_not_started():
-    call = presale_probe_call(base(), plain(presale=TERMS), salt=SALT)
+    call = deploy_call(base(), plain(presale=TERMS))
 
     assert call.to == base().addresses("factory", "v4")[0]
     (last,) = extensions_of(call)
     assert last["extensionData"] == "0x" + "00" * 32
     assert (last["extensionBps"], last["msgValue"], call.value) == (5_000, 0, 0)
+
+
+EVERYTHING = {
+    "fees": DynamicFee(
+        base=2_500,
+        maximum=50_000,
+        reference_tick_filter_period=31,
+        reset_period=121,
+        reset_tick_filter=201,
+        fee_control_numerator=500_000_001,
+        decay_filter_bps=7_501,
+    ),
+    "vault": VaultShare(recipient=FIRST, bps=1_001, lockup=8 * DAY, vesting=DAY),
+    "airdrop": AirdropShare(entries=ENTRIES, lockup=2 * DAY, vesting=3 * DAY),
+}
+
+
+@pytest.mark.parametrize(
+    ("parts", "launch", "start"),
+    [
+        (
+            EVERYTHING | {"own_buy": OwnBuy(wei=7, recipient=SECOND)},
+            "4bfdb5a719c9bc84b23d8b9f00dc6ded7c66bdeb23fddd947984a9932594aef2",
+            None,
+        ),
+        (
+            EVERYTHING | {"presale": replace(TERMS, allowlist=(FIRST, SECOND))},
+            "46c60776ab2fb81f98d278b46657a338e1317a8dd1f1333becbad2c202494569",
+            "f29bac9ab1c94c610c202e701e2890888a4b38699202a1db45d52b972ea32fa5",
+        ),
+        (
+            {"presale": TERMS},
+            "e9bcc2a00958cc88f01d372b24686a261d7b22a25d82dfcbba5d0dacb8285f2d",
+            "6a2e4e1bdc4d8710405879f9dd48fbebe16217f52940edc95ebc33ce9f31fdd8",
+        ),
+    ],
+    ids=["dev-buy", "presale-with-an-allowlist", "presale"],
+)
+def test_calls_with_all_extensions_keep_their_bytes(parts, launch, start):
+    """Compare SHA-256 digests of calldata; the SDK's recordings have one extension each, and no presale."""
+    calls = encode_launch(base(), launch_of("deploy-multi-recipients", **parts), salt=SALT)
+    digests = [call and hashlib.sha256(call.data.encode()).hexdigest() for call in (calls.launch, calls.presale_start)]
+    assert digests == [launch, start]
 
 
 def test_the_recorded_claim_proves_the_entries_of_the_airdrop():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tokens.chains.launching.launch_calls import deploy_call, start_presale_call
+from tokens.chains.launching.launch_calls import encode_launch
 from tokens.deploying import launch_request
 from tokens.installation.installed_chains import installed_chain
 
@@ -26,5 +26,5 @@ def test_a_body_of_the_guide_becomes_a_call(body, settings, forget_chains):
     config = launch_request.parse_launch_request(body).config
 
     assert config.name == body["token"]["name"]
-    make = start_presale_call if config.presale else deploy_call
-    assert make(installed_chain(8453).info, config, salt="0x" + "00" * 32).to.startswith("0x")
+    calls = encode_launch(installed_chain(8453).info, config, salt="0x" + "00" * 32)
+    assert (calls.presale_start or calls.launch).to.startswith("0x")

@@ -14,12 +14,19 @@ from config.api.parsing import parse_json_body
 from tests.rows.changed_bodies import ABSENT, with_value
 from tokens.chains.abi import codec
 from tokens.chains.addresses import checksum_bytes
-from tokens.chains.launching.launch_calls import deploy_call
-from tokens.chains.launching.launch_config import TOKEN_SUPPLY, OwnBuy, PresaleTerms, Reward, StaticFee, VaultShare
-from tokens.chains.launching.launch_ticks import place_positions
+from tokens.chains.launching.launch_calls import encode_launch
+from tokens.chains.launching.launch_config import (
+    TOKEN_SUPPLY,
+    Liquidity,
+    OwnBuy,
+    PresaleTerms,
+    Reward,
+    StaticFee,
+    VaultShare,
+)
 from tokens.chains.launching.merkle import build_tree
 from tokens.chains.registry.chains import Position
-from tokens.deploying import launch_request
+from tokens.deploying import accept, launch_request
 from tokens.deploying.launch_request import LaunchRequestError
 from tokens.deploying.rules import supply_shares
 from tokens.installation.installed_chains import installed_chain
@@ -79,14 +86,9 @@ def parse(order):
 
 def sent_texts(order):
     """Return metadata and context as they are in the call of a body's launch."""
-    call = deploy_call(installed_chain(8453).info, parse(order), salt="0x" + "00" * 32)
+    call = encode_launch(installed_chain(8453).info, parse(order), salt="0x" + "00" * 32).launch
     token = codec.load_abi("v4").function("deployToken").decode_input(call.data)["deploymentConfig"]["tokenConfig"]
     return token["metadata"], token["context"]
-
-
-def placed(config):
-    """Return starting tick and positions of a launch."""
-    return place_positions(config.market_cap, decimals=config.decimals, preset=config.preset)
 
 
 # A change to a body that keeps all rules; the one field in the error; part of the message.
@@ -569,9 +571,9 @@ def test_texts_are_kept_as_they_are():
     ],
 )
 def test_liquidity_lies_where_the_market_cap_puts_it(pool, tick, positions):
-    assert placed(parse(body(pool=pool))) == (
-        tick,
-        tuple(Position(tick_lower=lower, tick_upper=upper, bps=bps) for lower, upper, bps in positions),
+    assert parse(body(pool=pool)).liquidity == Liquidity(
+        tick=tick,
+        positions=tuple(Position(tick_lower=lower, tick_upper=upper, bps=bps) for lower, upper, bps in positions),
     )
 
 
@@ -595,8 +597,8 @@ def unlisted(settings, node, forget_chains):
 
 def test_the_chain_is_queried_for_the_decimals_of_an_unlisted_pair(unlisted):
     order = launch_request.parse_launch_request(body(pool=unlisted(6)))
-    config = launch_request.with_decimals(order, chain=installed_chain(8453))
-    assert (order.config.decimals, config.decimals, placed(config)[0]) == (None, 6, -424_400)
+    _, config = accept.resolve_launch(order)
+    assert (order.config.liquidity, config.liquidity.tick) == (None, -424_400)
 
 
 @pytest.mark.parametrize(
@@ -609,7 +611,7 @@ def test_the_chain_is_queried_for_the_decimals_of_an_unlisted_pair(unlisted):
 def test_an_unlisted_pair_without_a_price_is_refused(unlisted, decimals, field, words):
     order = launch_request.parse_launch_request(body(pool=unlisted(decimals)))
     with pytest.raises(LaunchRequestError) as caught:
-        launch_request.with_decimals(order, chain=installed_chain(8453))
+        accept.resolve_launch(order)
     ((refused, message),) = caught.value.problems
     assert refused == field
     assert words in message

@@ -66,6 +66,14 @@ class AbiEvent:
             raise LogDecodingError(f"{self.signature}: log {log.get('logIndex')} can't be decoded") from error
 
 
+@dataclass(frozen=True, slots=True)
+class AbiData:
+    """Values in place of a `bytes` argument: they are ABI-encoded with these types when the call is."""
+
+    types: tuple[str, ...]
+    values: tuple[Any, ...]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AbiFunction:
     """An ABI function; `selector` is four bytes as 0x-prefixed lower-case hex."""
@@ -75,8 +83,8 @@ class AbiFunction:
     inputs: AbiParameters
     outputs: AbiParameters
 
-    def encode(self, *arguments: Any) -> str:
-        """Return the calldata as 0x-prefixed hex."""
+    def encode_input(self, *arguments: Any) -> str:
+        """Return the calldata as 0x-prefixed hex; any `bytes` within the arguments may be AbiData."""
         return self.selector + encode_values(self.inputs.types, arguments).hex()
 
     def decode_input(self, calldata: str) -> dict[str, Any] | None:
@@ -196,11 +204,14 @@ def _converter(field: Any) -> Convert:
 
 
 def encode_values(types: Iterable[str], values: Sequence[Any]) -> bytes:
-    """Encode values with any ABI types, such as `(address,bytes)` for a struct; texts are UTF-8 bytes."""
+    """Encode values with any ABI types, such as `(address,bytes)` for a struct; texts are UTF-8 bytes.
+
+    AbiData at any depth is encoded to `bytes` first.
+    """
     # Imported here and below on first use: eth-abi imports pydantic, which most processes and commands never need.
     from eth_abi.abi import encode
 
-    return encode(_without_texts(types), values)
+    return encode(_without_texts(types), [_without_data(value) for value in values])
 
 
 def decode_values(types: Iterable[str], data: bytes) -> tuple[Any, ...]:
@@ -215,6 +226,12 @@ def decode_values(types: Iterable[str], data: bytes) -> tuple[Any, ...]:
         return decode(_without_texts(types), data, strict=False)
     except (DecodingError, ValueError, OverflowError) as error:
         raise MalformedDataError(str(error)) from error
+
+
+def _without_data(value: Any) -> Any:
+    if isinstance(value, AbiData):
+        return encode_values(value.types, value.values)
+    return [_without_data(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _without_texts(types: Iterable[str]) -> list[str]:

@@ -48,7 +48,7 @@ class ViewCall:
     @property
     def transaction(self) -> dict[str, str]:
         """The call as a JSON-RPC transaction object."""
-        transaction = {"to": self.contract, "data": self.function.encode(*self.arguments), "gas": _GAS}
+        transaction = {"to": self.contract, "data": self.function.encode_input(*self.arguments), "gas": _GAS}
         if self.sender:
             transaction["from"] = self.sender
         return transaction

@@ -4,7 +4,6 @@ Addresses are EIP-55, amounts wei, durations seconds, shares bps (10,000 are all
 if the launched token were token0. Source: the structs in the v4 factory and its extensions.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -12,7 +11,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from tokens.chains.launching.merkle import MerkleTree, build_tree
-from tokens.chains.registry.chains import Preset
+from tokens.chains.registry.chains import Position, Preset
 from tokens.chains.types import FeeCurrency
 
 # Supply in wei; every v4 token has this supply and 18 decimals.
@@ -115,6 +114,14 @@ class PresaleTerms:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Liquidity:
+    """The pool's starting tick, and the positions that hold the supply from there on."""
+
+    tick: int
+    positions: tuple[Position, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class LaunchConfig:
     """One v4 launch: the form between a request body and the factory's call."""
 
@@ -128,19 +135,13 @@ class LaunchConfig:
     context: Mapping[str, Any] = field(default_factory=dict)
     preset: Preset
     paired_token: str
-    # The paired token's decimals; None until they are read from the chain.
-    decimals: int | None
     # In whole units of the paired token.
     market_cap: Decimal
+    # None until the paired token's decimals are read from the chain.
+    liquidity: Liquidity | None
     fees: StaticFee | DynamicFee
     rewards: tuple[Reward, ...]
     vault: VaultShare | None = None
     airdrop: AirdropShare | None = None
     own_buy: OwnBuy | None = None
     presale: PresaleTerms | None = None
-
-
-def on_chain_json(values: Mapping[str, Any]) -> str:
-    """Return the keys that have a value as JavaScript's JSON.stringify writes them; "" if none has."""
-    present = {key: value for key, value in values.items() if value is not None}
-    return json.dumps(present, ensure_ascii=False, separators=(",", ":")) if present else ""

@@ -7,7 +7,7 @@ per smallest unit of the launched token. Source: Uniswap's TickMath, and the SDK
 from decimal import ROUND_FLOOR, Decimal, localcontext
 
 from config.http.errors import PermanentError
-from tokens.chains.launching.launch_config import TOKEN_SUPPLY
+from tokens.chains.launching.launch_config import TOKEN_SUPPLY, Liquidity
 from tokens.chains.registry.chains import Position, Preset
 from tokens.chains.registry.entry_rules import MAX_TICK
 
@@ -24,10 +24,10 @@ class TickOutOfRangeError(PermanentError):
     """No Uniswap tick exists for the market cap, or for the end of a position that starts there."""
 
 
-def place_positions(market_cap: Decimal, *, decimals: int, preset: Preset) -> tuple[int, tuple[Position, ...]]:
+def place_liquidity(market_cap: Decimal, *, decimals: int, preset: Preset) -> Liquidity:
     """Return the starting tick for a market cap, as `starting_tick`, and the preset's positions from there on."""
     tick = starting_tick(market_cap, decimals=decimals)
-    return tick, shifted_positions(preset, tick=tick)
+    return Liquidity(tick=tick, positions=shifted_positions(preset, tick=tick))
 
 
 def starting_tick(market_cap: Decimal, *, decimals: int) -> int:

@@ -11,9 +11,10 @@ from django.conf import settings
 
 from config.parsing.json_rules import Problem, described
 from tokens.chains.addresses import HEX_ADDRESS
-from tokens.chains.launching.launch_config import MAX_EXTENSION_BPS, on_chain_json
-from tokens.chains.launching.launch_ticks import TickOutOfRangeError, place_positions
-from tokens.chains.registry.chains import ChainInfo, Preset
+from tokens.chains.launching.launch_calls import on_chain_json
+from tokens.chains.launching.launch_config import MAX_EXTENSION_BPS
+from tokens.chains.launching.launch_ticks import TickOutOfRangeError, place_liquidity
+from tokens.chains.registry.chains import ChainInfo
 from tokens.deploying.rules import scalars, token_texts
 from tokens.installation.installed_registry import registry
 
@@ -66,12 +67,9 @@ def find_problems(values: Mapping[str, Any], *, info: ChainInfo | None) -> Itera
             yield from _pool_problems(values, info)
 
 
-def price_problems(market_cap: Decimal, *, decimals: int, preset: Preset) -> Iterator[Problem]:
-    """Yield the problem if a market cap has no tick; it is in whole units of a token with these decimals."""
-    try:
-        place_positions(market_cap, decimals=decimals, preset=preset)
-    except TickOutOfRangeError as error:
-        yield "pool.initialMarketCap", f"must be a price that Uniswap has, in units of the paired token: {error}"
+def price_problem(error: TickOutOfRangeError) -> Problem:
+    """Return the broken rule for a market cap without a tick."""
+    return "pool.initialMarketCap", f"must be a price that Uniswap has, in units of the paired token: {error}"
 
 
 def _supply_problems(values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -136,5 +134,7 @@ def _pool_problems(values: Mapping[str, Any], info: ChainInfo) -> Iterator[Probl
         yield "devBuy", f"needs a token that is paired with {WRAPPED_NATIVE}: no pool to buy another one in is given"
     decimals = known_decimals(pair, info=info)
     if decimals is not None:
-        preset = registry().presets[values["preset"]]
-        yield from price_problems(values["market_cap"], decimals=decimals, preset=preset)
+        try:
+            place_liquidity(values["market_cap"], decimals=decimals, preset=registry().presets[values["preset"]])
+        except TickOutOfRangeError as error:
+            yield price_problem(error)

@@ -12,9 +12,7 @@ from sha3 import keccak_256
 
 from tokens.chains.errors import LaunchOptionUnavailableError, WouldRevertError
 from tokens.chains.evm.evm_chain import Chain
-from tokens.chains.launching import launch_calls
-from tokens.chains.launching.launch_config import LaunchConfig
-from tokens.chains.transaction_types import ContractCall
+from tokens.chains.transaction_types import ContractCall, Simulation
 from tokens.models import DeploymentStatus
 from tokens.models.deployment import Deployment
 from tokens.models.token import Token
@@ -26,38 +24,28 @@ _NO_ADMIN = tuple(
 )
 
 
-def simulate_presale(
-    chain: Chain, config: LaunchConfig, *, salt: str, senders: Sequence[str]
-) -> tuple[ContractCall, int]:
-    """Return the call that starts the presale, and its gas by the first sender allowed to start one; no reserve.
+def simulate_presale(chain: Chain, launch: ContractCall, start: ContractCall, *, senders: Sequence[str]) -> Simulation:
+    """Simulate the start of a presale by the first sender allowed to start one.
 
     The launch itself is simulated first, up to the presale contract's rejection: nothing else checks it before the sale
-    is over. Raises LaunchOptionUnavailableError if the chain has no presales or no sender may start one,
-    WouldRevertError, SenderBalanceTooLowError, NodeUnavailableError.
+    is over. Raises LaunchOptionUnavailableError if no sender may start a presale, WouldRevertError,
+    SenderBalanceTooLowError, NodeUnavailableError.
     """
-    _probe(chain, config, salt=salt, sender=senders[0])
-    call = launch_calls.start_presale_call(chain.info, config, salt=salt)
-    for sender in senders:
-        try:
-            return call, chain.simulate(call, sender=sender).gas
-        except WouldRevertError as error:
-            if not is_unauthorized(error):
-                raise
-    raise LaunchOptionUnavailableError(
-        "presale", f"the presale contract of chain {chain.info.chain_id} does not allow this service to start presales"
-    )
-
-
-def _probe(chain: Chain, config: LaunchConfig, *, salt: str, sender: str) -> None:
+    contract = f"the presale contract of chain {chain.info.chain_id}"
     try:
-        chain.simulate(launch_calls.presale_probe_call(chain.info, config, salt=salt), sender=sender)
+        chain.simulate(launch, sender=senders[0])
     except WouldRevertError as error:
         if not error.data.startswith(_UNEXPECTED):
             raise
     else:
-        raise LaunchOptionUnavailableError(
-            "presale", f"the presale contract of chain {chain.info.chain_id} accepts launches from any account"
-        )
+        raise LaunchOptionUnavailableError("presale", f"{contract} accepts launches from any account")
+    for sender in senders:
+        try:
+            return chain.simulate(start, sender=sender)
+        except WouldRevertError as error:
+            if not is_unauthorized(error):
+                raise
+    raise LaunchOptionUnavailableError("presale", f"{contract} does not allow this service to start presales")
 
 
 def is_unauthorized(error: WouldRevertError) -> bool:

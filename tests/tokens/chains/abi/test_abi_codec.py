@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import eth_abi
 import pytest
 from eth_utils.crypto import keccak
 from web3 import Web3
@@ -250,3 +251,13 @@ def test_a_malformed_log_is_undecodable(event):
             continue
         with pytest.raises(LogDecodingError):
             event.decode(log)
+
+
+def test_values_in_place_of_bytes_are_encoded_at_any_depth():
+    inner = codec.AbiData(("uint24", "string"), (7, b"text"))
+    outer = codec.AbiData(("(address,bytes)[]",), ([("0x" + "11" * 20, inner)],))
+    encoded_inner = eth_abi.encode(["uint24", "string"], [7, "text"])
+    encoded_outer = eth_abi.encode(["(address,bytes)[]"], [[("0x" + "11" * 20, encoded_inner)]])
+
+    encoded = codec.encode_values(["uint8", "(bytes,bytes)"], [1, (outer, b"raw")])
+    assert encoded == eth_abi.encode(["uint8", "(bytes,bytes)"], [1, (encoded_outer, b"raw")])
