@@ -10,9 +10,9 @@ from config.http.errors import PermanentError, RetryableError
 from config.processes.concurrency_limits import BusyError
 from pretokens.body import parse_pretoken
 from pretokens.models import Pretoken, PretokenState
-from tokens.deploying import accept
-from tokens.deploying.accept import SimulatedDeployment
+from tokens.deploying.enqueueing import store_deployment
 from tokens.deploying.launch_request import LaunchRequestError
+from tokens.deploying.simulation import SimulatedDeployment, simulate_deployment
 from tokens.models import Deployment
 
 logger = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ def prepare_launch(pretoken_id: uuid.UUID) -> PreparedLaunch:
     """Simulate a pretoken's launch. Writes nothing.
 
     Its body is validated again, since limits and chains may have changed. Raises NotPendingError,
-    LaunchRejectedError, and PermanentError and RetryableError as `accept.simulate_deployment` does.
+    LaunchRejectedError, and PermanentError and RetryableError as `simulate_deployment` does.
     """
     pending = Pretoken.objects.pending().filter(pk=pretoken_id)
     pretoken = pending.first()
@@ -46,7 +46,7 @@ def prepare_launch(pretoken_id: uuid.UUID) -> PreparedLaunch:
         raise NotPendingError("only a pending pretoken can be deployed")
     try:
         parsed = parse_pretoken(pretoken.body, request_key=pretoken.pk.hex)
-        simulated = accept.simulate_deployment(parsed.launch_request, body=pretoken.body, partner=None)
+        simulated = simulate_deployment(parsed.launch_request, body=pretoken.body, partner=None)
     except (LaunchRequestError, BusyError) as error:
         raise LaunchRejectedError(str(error)) from error
     except (PermanentError, RetryableError) as error:
@@ -66,7 +66,7 @@ def create_deployment(prepared: PreparedLaunch) -> Deployment:
     deployment = prepared.simulated.deployment
     try:
         with transaction.atomic():
-            accept.store_deployment(prepared.simulated)
+            store_deployment(prepared.simulated)
             pending = Pretoken.objects.pending().filter(pk=prepared.pretoken_id)
             if not pending.update(state=PretokenState.DEPLOYED, deployment=deployment):
                 raise NotPendingError("the pretoken is no longer pending")

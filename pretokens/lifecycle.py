@@ -15,7 +15,7 @@ from config.http.errors import PermanentError
 from pretokens import storage_quota
 from pretokens.body import check_requestor, normalize_keyword, parse_pretoken, without_nulls
 from pretokens.models import Pretoken, PretokenState
-from tokens.deploying import accept
+from tokens.deploying.simulation import simulate_deployment
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ def create_pretoken(body: Any, *, person_id: int, fid: int | None = None) -> Pre
     """Simulate the launch, and store the body's configuration for a user with an optional FID if it succeeds.
 
     The simulated sender is the token's admin; its wallet needs no funds. Raises LaunchRequestError for a broken
-    rule, KeywordTakenError, PretokenQuotaError, and as `accept.simulate_deployment`. A body over quota causes no
+    rule, KeywordTakenError, PretokenQuotaError, and as `simulate_deployment`. A body over quota causes no
     node call.
     """
     pretoken_id = uuid.uuid4()
@@ -53,7 +53,7 @@ def create_pretoken(body: Any, *, person_id: int, fid: int | None = None) -> Pre
     # Checked before the node call to save it, and again after it for rows that were inserted meanwhile.
     _check_quotas(pretoken)
     launch_request = parsed.launch_request
-    accept.simulate_deployment(launch_request, body=body, partner=None, sender=launch_request.config.admin)
+    simulate_deployment(launch_request, body=body, partner=None, sender=launch_request.config.admin)
     with transaction.atomic():
         _check_quotas(pretoken)
         pretoken.save(force_insert=True)

@@ -19,7 +19,7 @@ from pretokens.models import Pretoken, PretokenState
 from tests.rows.airdrop_entries import sample_entries
 from tests.rows.factories import DeploymentFactory, PersonFactory, PretokenFactory
 from tests.rows.launch_requests import pretoken
-from tokens.deploying import accept
+from tokens.deploying.simulation import simulate_deployment
 
 pytestmark = pytest.mark.django_db
 
@@ -101,9 +101,9 @@ def test_trees_are_built_within_the_limit_of_node_slots(launchpad):
         for _ in range(SLOTS):
             taken.enter_context(node_slot())
         with pytest.raises(BusyError):
-            accept.simulate_deployment(launch_request, body={}, partner=None, sender=config.admin)
+            simulate_deployment(launch_request, body={}, partner=None, sender=config.admin)
     with pytest.raises(ValueError, match="needs an entry"):
-        accept.simulate_deployment(launch_request, body={}, partner=None, sender=config.admin)
+        simulate_deployment(launch_request, body={}, partner=None, sender=config.admin)
 
 
 @pytest.mark.parametrize("columns", [{"deleted": True}, {"state": "expired"}])

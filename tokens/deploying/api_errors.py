@@ -20,7 +20,7 @@ from config.api.parsing import declared_length
 from config.parsing.json_rules import FieldNames, InvalidFieldsError, Problem
 from config.web.body_limits import MAX_BODY_BYTES
 from tokens.chains.errors import LaunchOptionUnavailableError, NodeUnavailableError, WouldRevertError
-from tokens.deploying import accept, quotas
+from tokens.deploying import accept, quotas, simulation
 from tokens.deploying.saved_airdrops import SavedEntriesQuotaError
 from tokens.deploying.sending.pause_flags import DeploymentsPausedError
 from tokens.installation.installed_chains import UnsupportedChainError
@@ -59,9 +59,9 @@ def as_api_errors(names: FieldNames = _OWN_NAMES) -> Iterator[None]:
         raise BadRequestError(f"The deployment would be reverted: {error.reason}") from error
     except NodeUnavailableError as error:
         raise UpstreamUnavailableError("The chain is not available") from error
-    except accept.InvalidSimulationError as error:
+    except simulation.InvalidSimulationError as error:
         raise UpstreamFailedError("The chain gave no address for the token") from error
-    except accept.NoSenderAvailableError as error:
+    except simulation.NoSenderAvailableError as error:
         text = "Deployments on this chain are not possible at the moment"
         raise ServiceUnavailableError(text, wait=_UNFIT_SECONDS) from error
     except DeploymentsPausedError as error:

@@ -26,7 +26,7 @@ from tokens.chains.launching.launch_config import (
 )
 from tokens.chains.launching.merkle import build_tree
 from tokens.chains.registry.chains import Position
-from tokens.deploying import accept, launch_request
+from tokens.deploying import launch_request, simulation
 from tokens.deploying.launch_request import LaunchRequestError
 from tokens.deploying.rules import supply_shares
 from tokens.installation.installed_chains import installed_chain
@@ -597,7 +597,7 @@ def unlisted(settings, node, forget_chains):
 
 def test_the_chain_is_queried_for_the_decimals_of_an_unlisted_pair(unlisted):
     order = launch_request.parse_launch_request(body(pool=unlisted(6)))
-    _, config = accept.resolve_launch(order)
+    _, config = simulation.resolve_launch(order)
     assert (order.config.liquidity, config.liquidity.tick) == (None, -424_400)
 
 
@@ -611,7 +611,7 @@ def test_the_chain_is_queried_for_the_decimals_of_an_unlisted_pair(unlisted):
 def test_an_unlisted_pair_without_a_price_is_refused(unlisted, decimals, field, words):
     order = launch_request.parse_launch_request(body(pool=unlisted(decimals)))
     with pytest.raises(LaunchRequestError) as caught:
-        accept.resolve_launch(order)
+        simulation.resolve_launch(order)
     ((refused, message),) = caught.value.problems
     assert refused == field
     assert words in message
