@@ -3,10 +3,10 @@
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from config.parsing.json_rules import Component
-from config.parsing.response_types import Keywords, Timestamp, properties_schema
+from config.parsing.response_types import Timestamp, properties_schema
 from tokens.catalogue.record_fields import RECORD_FIELDS
 from tokens.catalogue.token_trust import Trust
-from tokens.chains.addresses import ADDRESS_OR_MINT_SHAPE
+from tokens.chains.addresses import AddressOrMint
 from tokens.indexing.metadata import SocialLink
 
 Cursor = Annotated[str | None, "Null on the last page."]
@@ -99,7 +99,7 @@ class DetailFields(TypedDict):
 class BlockedAnswer(TypedDict):
     """Whether operators have removed a token from the public lists."""
 
-    address: Annotated[str, Keywords(**ADDRESS_OR_MINT_SHAPE)]
+    address: AddressOrMint
     blocked: Annotated[bool, "Also false for unknown tokens."]
 
 

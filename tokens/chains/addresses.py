@@ -5,12 +5,14 @@ The parsers return the stored form, or raise ValueError with the rule in words (
 
 import re
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 from base58 import b58decode
 from sha3 import keccak_256
 from solders.pubkey import Pubkey
 from solders.signature import Signature
+
+from config.parsing.response_types import Keywords
 
 HEX_ADDRESS = "0[xX][0-9a-fA-F]{40}"
 _HEX_ADDRESS = re.compile(HEX_ADDRESS)
@@ -33,6 +35,7 @@ ADDRESS_OR_MINT_SHAPE: dict[str, Any] = {
     "type": "string",
     "pattern": f"^({HEX_ADDRESS}|{_SOLANA_ADDRESS})$",
 }
+AddressOrMint = Annotated[str, Keywords(**ADDRESS_OR_MINT_SHAPE)]
 POOL_SHAPE: dict[str, Any] = {
     "type": "string",
     "pattern": f"^({HEX_ADDRESS}|{_HEX_HASH.pattern}|{_SOLANA_ADDRESS})$",

@@ -4,13 +4,13 @@ The locked amount comes from the token's row, the fees from chain reads joined w
 """
 
 import math
-from dataclasses import dataclass
 from decimal import Decimal
 
 from config.http.errors import RetryableError
 from tokens.chains.errors import FeesUnavailableError
 from tokens.chains.registry.entry_rules import PROGRAMS
 from tokens.chains.token_fees import UncollectedFees
+from tokens.fees.responses import LpInfoAnswer
 from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_launchpads import is_declared
 from tokens.installation.installed_registry import registry
@@ -27,33 +27,8 @@ class PriceUnknownError(RetryableError):
     """Raised when the market-data provider has not returned a required price yet."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LockedLiquidity:
-    """Liquidity locked by a launch, in the token's wei. None is unknown."""
-
-    # 20 bytes up to generation v3.1, the 32-byte pool id for v4.
-    pool: str | None
-    locker: str | None
-    # v4 has several NFTs with consecutive ids; this is the first.
-    nft_id: str | None
-    deposited: int | None
-    supply: int | None
-    name: str
-    symbol: str
-
-    @property
-    def percent_locked(self) -> str | None:
-        """Return the locked percentage, such as `100` or `67.5`.
-
-        Up to four decimals, rounded down, so that 100 means all of it.
-        """
-        if self.deposited is None or not self.supply:
-            return None
-        return str(Decimal(self.deposited * 1_000_000 // self.supply) / 10_000)
-
-
-def locked_liquidity(token: Token) -> LockedLiquidity:
-    """Return the liquidity that the token's launch locked; later trades don't change it.
+def locked_liquidity(token: Token) -> LpInfoAnswer:
+    """Return the liquidity that the token's launch locked, in the token's wei; later trades don't change it.
 
     Source: factories up to v3.0 deposit the whole supply, v3.1 the supply without the vault, v4 without its
     extensions. v3.0 presales can't be recognized, since their event does not contain them. The amount moved is a
@@ -61,15 +36,28 @@ def locked_liquidity(token: Token) -> LockedLiquidity:
     """
     supply = None if token.supply is None else int(token.supply)
     allocated = _allocated(token)
-    return LockedLiquidity(
-        pool=token.pool_address or None,
-        locker=token.locker_address or None,
-        nft_id=token.position_id or _launch_fact(token, "first_position_id"),
-        deposited=None if supply is None or allocated is None else supply - allocated,
-        supply=supply,
-        name=token.name,
-        symbol=token.symbol,
-    )
+    deposited = None if supply is None or allocated is None else supply - allocated
+    return {
+        "poolAddress": token.pool_address or None,
+        "lockerAddress": token.locker_address or None,
+        # v4 has several NFTs with consecutive ids; this is the first.
+        "lpNftId": token.position_id or _launch_fact(token, "first_position_id"),
+        "amountDepositedIntoLP": None if deposited is None else str(deposited),
+        "totalSupply": None if supply is None else str(supply),
+        "percentLocked": _percent_locked(deposited, supply),
+        "token_name": token.name,
+        "token_symbol": token.symbol,
+    }
+
+
+def _percent_locked(deposited: int | None, supply: int | None) -> str | None:
+    """Return the locked percentage, such as `100` or `67.5`.
+
+    Up to four decimals, rounded down, so that 100 means all of it.
+    """
+    if deposited is None or not supply:
+        return None
+    return str(Decimal(deposited * 1_000_000 // supply) / 10_000)
 
 
 def has_lp_nft(token: Token) -> bool:

@@ -8,6 +8,7 @@ from django.conf import settings
 
 from tokens.chains.errors import FeesUnavailableError
 from tokens.chains.token_fees import Conversion, Currency, FeeShare, TokenFees, sum_shares
+from tokens.fees import responses
 from tokens.fees.liquidity import has_lp_nft
 from tokens.installation.installed_chains import installed_chain, installed_solana
 from tokens.models import Token
@@ -62,6 +63,34 @@ def read_uncollected(token: Token, *, recipient: str | None) -> UncollectedRepor
         conversion=fees.conversion,
         collectable_from=None if until is None else datetime.fromtimestamp(until, UTC),
     )
+
+
+def describe_report(token: Token, report: UncollectedReport) -> responses.UncollectedFeesAnswer:
+    """Return the response body for a token's report."""
+    return {
+        "tokenAddress": token.contract_address,
+        "chainId": token.chain_id,
+        "blockNumber": report.block_number,
+        "fees": _describe_fees(report.fees),
+        "recipients": [
+            {"recipient": share.recipient, "fees": _describe_fees(share.fees)} for share in report.recipients
+        ],
+        "conversion": report.conversion,
+        "collectableFrom": report.collectable_from,
+    }
+
+
+def _describe_fees(fees: Sequence[CurrencyFees]) -> list[responses.CurrencyFees]:
+    return [
+        {
+            "currency": fee.currency.address,
+            "symbol": fee.currency.symbol,
+            "decimals": fee.currency.decimals,
+            "harvested": str(fee.harvested),
+            "pending": None if fee.pending is None else str(fee.pending),
+        }
+        for fee in fees
+    ]
 
 
 def _read(token: Token, *, recipient: str | None) -> TokenFees:

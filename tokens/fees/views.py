@@ -14,20 +14,16 @@ from tokens.chains.addresses import ADDRESS_OR_MINT_SHAPE, ADDRESS_SHAPE
 from tokens.chains.errors import UnknownContractError
 from tokens.fees import liquidity, uncollected
 from tokens.fees.claimed import read_claimed_fees
+from tokens.fees.responses import ClaimedFeesAnswer, ClaimInfoAnswer, LpInfoAnswer, RewardsAnswer, UncollectedFeesAnswer
 from tokens.fees.serializers import (
     FEES_PATH,
     LP_POSITION,
     NO_FEES_RULE,
     NO_NFT_RULE,
-    ClaimedFeesAnswer,
     ClaimedFeesQuery,
-    ClaimInfoAnswer,
     ClaimInfoQuery,
-    LpInfoAnswer,
     LpInfoQuery,
-    RewardsAnswer,
     RewardsQuery,
-    UncollectedFeesAnswer,
     UncollectedFeesQuery,
 )
 from tokens.installation.address_formats import evm_address_rule, infer_chain_id
@@ -68,7 +64,7 @@ class RewardsEstimateView(QueryView):
             raise UpstreamUnavailableError("Market data is not available yet", wait=_NEXT_PRICES) from error
         except UnsupportedChainError as error:
             raise UpstreamUnavailableError("The chain is not available") from error
-        return Response({"userRewards": rewards})
+        return Response(RewardsAnswer(userRewards=rewards))
 
 
 class LpInfoView(PartnerAccess, QueryView):
@@ -96,7 +92,7 @@ class LpInfoView(PartnerAccess, QueryView):
         quote = quote_symbol(address, chain_id=chain_id)
         if quote:
             raise ValidationError({"address": [f"must be a launched token; {quote} is a quote token"]})
-        return Response(LpInfoAnswer(liquidity.locked_liquidity(get_token_or_404(address, chain_id))).data)
+        return Response(liquidity.locked_liquidity(get_token_or_404(address, chain_id)))
 
 
 class ClaimInfoView(PartnerAccess, QueryView):
@@ -112,12 +108,12 @@ class ClaimInfoView(PartnerAccess, QueryView):
         if not liquidity.has_lp_nft(token):
             raise ValidationError({"address": [NO_NFT_RULE]})
         return Response(
-            {
-                "lockerAddress": token.locker_address or None,
-                "lpNftId": token.position_id or None,
-                "contract_address": token.contract_address,
-                "type": generation_label(token.generation),
-            }
+            ClaimInfoAnswer(
+                lockerAddress=token.locker_address or None,
+                lpNftId=token.position_id or None,
+                contract_address=token.contract_address,
+                type=generation_label(token.generation),
+            )
         )
 
 
@@ -165,19 +161,19 @@ class ClaimedFeesView(PartnerAccess, QueryView):
             chain_id=chain_id, currency=currency, recipient=recipient, limit=limit, offset=offset
         )
         return Response(
-            {
-                "tokenAddress": currency,
-                "feeRecipient": recipient,
-                "chainId": chain_id,
-                "totalClaimed": str(claimed.total),
-                "claimCount": claimed.count,
-                "txHashes": claimed.tx_hashes,
-                "pagination": {
+            ClaimedFeesAnswer(
+                tokenAddress=currency,
+                feeRecipient=recipient,
+                chainId=chain_id,
+                totalClaimed=str(claimed.total),
+                claimCount=claimed.count,
+                txHashes=list(claimed.tx_hashes),
+                pagination={
                     "limit": limit,
                     "offset": offset,
                     "hasMore": offset + len(claimed.tx_hashes) < claimed.count,
                 },
-            }
+            )
         )
 
 
@@ -214,10 +210,10 @@ class UncollectedFeesView(PartnerAccess, QueryView):
             raise ValidationError({"address": [NO_FEES_RULE.format(launchpad=launchpad_of(token.generation).title)]})
         try:
             with node_slot():
-                fees = uncollected.read_uncollected(token, recipient=recipient)
+                report = uncollected.read_uncollected(token, recipient=recipient)
         except UnsupportedChainError as error:
             raise UpstreamUnavailableError("The chain is not available") from error
         except UnknownContractError as error:
             text = f"Fees can't be read on chain {token.chain_id}: its {error.key} is not in the registry"
             raise UpstreamUnavailableError(text) from error
-        return Response(UncollectedFeesAnswer({"token": token, "found": fees}).data)
+        return Response(uncollected.describe_report(token, report))
