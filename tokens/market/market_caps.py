@@ -1,25 +1,13 @@
 """Market caps by token address, with the price's time."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
 
 from tokens.installation.installed_registry import registry
+from tokens.market.responses import MarketCap
 from tokens.models import Token
 from tokens.models.token import TokenQuerySet
 
 _COLUMNS = ("chain_id", "contract_address", "market__market_cap", "market__price_usd", "market__updated_at")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MarketCap:
-    """A token's market cap and price in USD at `updated_at`; None if no source has one."""
-
-    chain_id: int
-    address: str
-    market_cap: float | None
-    price_usd: float | None
-    updated_at: datetime | None
 
 
 def find_market_cap(address: str, *, chain_id: int | None, pool: str | None) -> MarketCap | None:
@@ -39,13 +27,13 @@ def find_market_caps(addresses: Sequence[str], *, chain_id: int | None) -> list[
     """
     index_by_address = {address: index for index, address in enumerate(addresses)}
     market_caps = _read(Token.objects.at_addresses(addresses, chain_id=chain_id))
-    return sorted(market_caps, key=lambda each: index_by_address[each.address])
+    return sorted(market_caps, key=lambda each: index_by_address[each["address"]])
 
 
 def _read(tokens: TokenQuerySet) -> list[MarketCap]:
     """Return the market caps, sorted by the registry's chains."""
     rows = tokens.in_chain_order(list(registry().chains)).values_list(*_COLUMNS)
     return [
-        MarketCap(chain_id=chain, address=address, market_cap=cap, price_usd=price, updated_at=updated_at)
+        {"chainId": chain, "address": address, "marketCap": cap, "priceUsd": price, "marketDataUpdatedAt": updated_at}
         for chain, address, cap, price, updated_at in rows
     ]

@@ -18,6 +18,7 @@ from tokens.chains.registry.chains import ChainInfo
 from tokens.installation.market_sources import has_own_trades
 from tokens.market import own_trending, provider_client, provider_rate_limit
 from tokens.market.pool_statistics import PoolStatistics
+from tokens.market.responses import TrendingToken
 from tokens.market.trending_sorts import DEFAULT_TRENDING_SORT
 from tokens.models import Token
 
@@ -41,10 +42,9 @@ _CACHE_TIMES = CacheTimes(
 
 @dataclass(frozen=True, kw_only=True)
 class TrendingPage:
-    """A page with trending pools. `records` has a record per pool, by `address_key`; `is_stale`: cached and expired."""
+    """A page with trending pools, by `address_key`; `is_stale`: cached and expired."""
 
-    pools: Sequence[str]
-    records: dict[str, TokenRecord]
+    pools: dict[str, TrendingToken]
     is_stale: bool
 
 
@@ -63,7 +63,7 @@ def fetch_trending_page(chain: ChainInfo, *, sort: str, page: int, limit: int | 
         times=_CACHE_TIMES,
     )
     records = _fetch_records(chain.chain_id, shared.value)
-    pools: dict[str, TokenRecord] = {}
+    pools: dict[str, TrendingToken] = {}
     for described in shared.value:
         record = records.get(described["address"]) or records.get(described["base_token"])
         if record and record["tags"]["blocked"]:
@@ -71,7 +71,7 @@ def fetch_trending_page(chain: ChainInfo, *, sort: str, page: int, limit: int | 
         if len(pools) == limit:
             break
         pools[described["address"]] = {**(record or {}), "pool": _without_tokens(described)}
-    return TrendingPage(pools=list(pools), records=pools, is_stale=shared.is_stale)
+    return TrendingPage(pools=pools, is_stale=shared.is_stale)
 
 
 def _fetch_pools(chain: ChainInfo, *, sort: str, page: int, caller: str) -> Sequence[PoolStatistics]:

@@ -17,14 +17,8 @@ from tokens.installation.installed_registry import DefaultFor, default_chain, ha
 from tokens.market import trending
 from tokens.market.market_caps import find_market_cap, find_market_caps
 from tokens.market.provider_rate_limit import NoCallSlotError
-from tokens.market.serializers import (
-    MARKET_CAPS_ANSWER,
-    TRENDING_ANSWER,
-    MarketCapQuery,
-    MarketCapSerializer,
-    MarketCapsQuery,
-    TrendingQuery,
-)
+from tokens.market.responses import MarketCap, MarketCaps, Trending
+from tokens.market.serializers import MarketCapQuery, MarketCapsQuery, TrendingQuery
 
 _DOWN = "The market data provider returns no valid response"
 _BUSY = "Too many concurrent requests for trending pools"
@@ -42,7 +36,7 @@ class TrendingView(QueryView):
     cache_control = public_cache_control(trending.FRESH_SECONDS)
     extra_headers = {"Warning": "110 if the response is a stale cached one."}
 
-    @extend_schema(operation_id="listTrending", responses={200: TRENDING_ANSWER, 502: None, 503: None})
+    @extend_schema(operation_id="listTrending", responses={200: Trending, 502: None, 503: None})
     def get(self, request: Request) -> Response:
         """List the trending pools of a chain, with the records of indexed tokens.
 
@@ -68,7 +62,7 @@ class TrendingView(QueryView):
             raise UpstreamUnavailableError(_BUSY, wait=_BUSY_SECONDS) from error
         except (RetryableError, PermanentError) as error:
             raise UpstreamFailedError(_DOWN, wait=trending.RETRY_SECONDS) from error
-        response = Response({"trending": page.pools, "tokens": page.records})
+        response = Response(Trending(trending=list(page.pools), tokens=page.pools))
         if page.is_stale:
             response["Warning"] = '110 - "Response is Stale"'
             response["Cache-Control"] = public_cache_control(trending.RETRY_SECONDS)
@@ -89,7 +83,7 @@ class MarketCapView(QueryView):
     query_serializer = MarketCapQuery
     cache_control = public_cache_control(_PRICE_SECONDS)
 
-    @extend_schema(operation_id="getMarketCap", responses={200: MarketCapSerializer, 404: None})
+    @extend_schema(operation_id="getMarketCap", responses={200: MarketCap, 404: None})
     @from_replica
     def get(self, request: Request) -> Response:
         """Return a token's market cap with the time of its price; null while no source has a price.
@@ -102,7 +96,7 @@ class MarketCapView(QueryView):
         )
         if market_cap is None:
             raise NotFound("Token not found")
-        return Response(MarketCapSerializer(market_cap).data)
+        return Response(market_cap)
 
 
 class MarketCapsView(QueryView):
@@ -111,7 +105,7 @@ class MarketCapsView(QueryView):
     query_serializer = MarketCapsQuery
     cache_control = public_cache_control(_PRICE_SECONDS)
 
-    @extend_schema(operation_id="listMarketCaps", responses={200: MARKET_CAPS_ANSWER})
+    @extend_schema(operation_id="listMarketCaps", responses={200: MarketCaps})
     @from_replica
     def get(self, request: Request) -> Response:
         """Return the market caps of up to 100 tokens, in the sequence of the request.
@@ -119,4 +113,4 @@ class MarketCapsView(QueryView):
         Unknown tokens are absent. Without `chainId`, an address has an entry for each chain with such a token.
         """
         market_caps = find_market_caps(self.query["addresses"], chain_id=self.query.get("chainId"))
-        return Response({"data": MarketCapSerializer(market_caps, many=True).data})
+        return Response(MarketCaps(data=market_caps))

@@ -7,6 +7,7 @@ from typing import Any
 
 from config.operators.local_times import local_time
 from tokens.market.trading.candle_pages import INTERVALS, CandleRange, fetch_candles
+from tokens.market.trading.responses import Candle
 from tokens.models.candle import DAY
 
 # Each chart's title, interval and seconds.
@@ -22,7 +23,7 @@ class PriceChart:
     title: str
     # The price currency's symbol.
     currency: str
-    candles: Sequence[dict[str, Any]]
+    candles: Sequence[Candle]
 
     @property
     def description(self) -> str:
@@ -50,7 +51,11 @@ class PriceChart:
     def rows(self) -> list[list[str]]:
         """Return the table's cells, newest first: time, open, high, low, close, trades."""
         return [
-            [local_time(candle["t"]), *(format_price(candle[name]) for name in "ohlc"), f"{candle['trades']:,}"]
+            [
+                local_time(candle["t"]),
+                *(format_price(price) for price in (candle["o"], candle["h"], candle["l"], candle["c"])),
+                f"{candle['trades']:,}",
+            ]
             for candle in reversed(self.candles)
         ]
 
@@ -58,7 +63,7 @@ class PriceChart:
     def _range(self) -> tuple[float, float]:
         return min(candle["l"] for candle in self.candles), max(candle["h"] for candle in self.candles)
 
-    def _shape(self, index: int, candle: dict[str, Any]) -> dict[str, Any]:
+    def _shape(self, index: int, candle: Candle) -> dict[str, Any]:
         top, upper, lower, bottom = (
             self._depth(price)
             for price in (

@@ -5,10 +5,9 @@ symbols in capitals. Source: the UDF protocol of the Charting Library's document
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import floor, log10
-from typing import Any
 
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
@@ -18,6 +17,7 @@ from tokens.chains.addresses import parse_address
 from tokens.feeds import responses
 from tokens.feeds.served_blocks import NotServedError, feed_chains, find_feed_chain
 from tokens.market.trading.candle_pages import INTERVALS, CandleInterval, CandleRange, fetch_candles, find_newest_in_usd
+from tokens.market.trading.responses import Candle
 from tokens.models import Token
 
 # UDF resolution -> candle interval.
@@ -181,14 +181,12 @@ def _find_newest(symbol: ChartSymbol, interval: CandleInterval, before: int) -> 
     return int(candles[0]["t"].timestamp()) if candles else None
 
 
-def _read(
-    symbol: ChartSymbol, interval: CandleInterval, start: int, end: int, limit: int
-) -> Sequence[Mapping[str, Any]]:
+def _read(symbol: ChartSymbol, interval: CandleInterval, start: int, end: int, limit: int) -> Sequence[Candle]:
     candle_range = CandleRange(interval=interval, start=start, end=end, limit=limit)
     return fetch_candles(symbol.token_id, candle_range, in_usd=symbol.in_usd, fill=False)
 
 
-def _volume(symbol: ChartSymbol, candle: Mapping[str, Any]) -> float:
+def _volume(symbol: ChartSymbol, candle: Candle) -> float:
     """Return a candle's volume in USD, or in whole units of the paired token."""
     if symbol.in_usd:
         return float(candle["volumeUsd"] or 0)

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.utils import timezone
 
 from config.postgresql.compiled_queries import parse_timestamps_in_c
 from config.postgresql.replica import read_connection
+from tokens.market.trading.responses import Candle
 from tokens.models.candle import DAY, HOUR
 from tokens.trades.market_rows import STARTING_PRICE
 
@@ -127,7 +128,7 @@ class _Candle:
         return _Candle(start, [self.prices[3]] * 4, 0, Decimal(0), 0, 0)
 
 
-def fetch_candles(token_id: int, candle_range: CandleRange, *, in_usd: bool, fill: bool) -> list[dict[str, Any]]:
+def fetch_candles(token_id: int, candle_range: CandleRange, *, in_usd: bool, fill: bool) -> list[Candle]:
     """Return a range's candles, oldest first, in one query; with `in_usd`, only candles whose trades have USD prices.
 
     `fill` adds candles without trades, from the first stored candle to the current one.
@@ -207,9 +208,9 @@ def _filled(candles: Sequence[_Candle], candle_range: CandleRange) -> Iterator[_
         yield previous
 
 
-def _describe(candle: _Candle) -> dict[str, Any]:
+def _describe(candle: _Candle) -> Candle:
     # Floats are written with the shortest digits that parse to the same number.
-    opened, high, low, close = (None if price is None else float(price) for price in candle.prices)
+    opened, high, low, close = (float(price) for price in candle.prices if price is not None)
     return {
         "t": datetime.fromtimestamp(candle.start, UTC),
         "o": opened,

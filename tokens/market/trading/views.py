@@ -12,7 +12,8 @@ from config.cursors import CursorError
 from config.web.response_headers import public_cache_control
 from tokens.installation.chain_fields import TOKEN_IN_PATH, parse_path_token
 from tokens.market.trading.candle_pages import INTERVALS, NO_END, CandleRange, fetch_candles
-from tokens.market.trading.serializers import CANDLES_ANSWER, TRADES_ANSWER, CandlesQuery, TradesQuery
+from tokens.market.trading.responses import Candles, Trades
+from tokens.market.trading.serializers import CandlesQuery, TradesQuery
 from tokens.market.trading.trade_pages import TradedToken, fetch_trade_page, find_traded_token, parse_trade_cursor
 
 
@@ -22,7 +23,7 @@ class TokenTradesView(QueryView):
     query_serializer = TradesQuery
     cache_control = public_cache_control(2)
 
-    @extend_schema(operation_id="listTrades", parameters=TOKEN_IN_PATH, responses={200: TRADES_ANSWER, 404: None})
+    @extend_schema(operation_id="listTrades", parameters=TOKEN_IN_PATH, responses={200: Trades, 404: None})
     @from_replica
     def get(self, request: Request, chainId: str, address: str) -> HttpResponse:
         """List the trades of a token, newest first.
@@ -35,7 +36,7 @@ class TokenTradesView(QueryView):
         except CursorError as error:
             raise ValidationError({"cursor": [str(error)]}) from error
         page = fetch_trade_page(token, limit=self.query["limit"], cursor=cursor)
-        return json_response({"data": page.trades, "cursor": page.cursor}, headers={})
+        return json_response(Trades(data=page.trades, cursor=page.cursor), headers={})
 
 
 class TokenCandlesView(QueryView):
@@ -44,7 +45,7 @@ class TokenCandlesView(QueryView):
     query_serializer = CandlesQuery
     cache_control = public_cache_control(2)
 
-    @extend_schema(operation_id="listCandles", parameters=TOKEN_IN_PATH, responses={200: CANDLES_ANSWER, 404: None})
+    @extend_schema(operation_id="listCandles", parameters=TOKEN_IN_PATH, responses={200: Candles, 404: None})
     @from_replica
     def get(self, request: Request, chainId: str, address: str) -> HttpResponse:
         """List the candles of a token's price in its pool, oldest first.
@@ -61,7 +62,7 @@ class TokenCandlesView(QueryView):
         )
         in_usd = self.query["currency"] == "usd"
         candles = fetch_candles(token.token_id, candle_range, in_usd=in_usd, fill=self.query["fill"])
-        return json_response({"data": candles}, headers={})
+        return json_response(Candles(data=candles), headers={})
 
 
 def _find_token_or_404(chain_id: str, address: str) -> TradedToken:

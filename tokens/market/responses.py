@@ -1,0 +1,67 @@
+"""Responses of the endpoints for trending pools and market caps."""
+
+from datetime import datetime
+from typing import Annotated, Any, TypedDict
+
+from config.parsing.json_rules import Component, Schema
+from tokens.catalogue.responses import TOKEN_RECORD
+from tokens.chains.addresses import AddressOrMint
+from tokens.market.pool_statistics import CHANGE_PERIODS, PERIODS, TRADE_COUNTS
+
+
+def _digits(description: str) -> Schema:
+    return {"type": ["string", "null"], "description": f"{description}, in decimal digits."}
+
+
+def _object(properties: Schema) -> Schema:
+    return {"type": "object", "required": list(properties), "properties": properties}
+
+
+_POOL = _object(
+    {
+        "name": {"type": "string"},
+        "address": {"type": "string", "description": "In lower case, the 32-byte pool id for v4; base58 on Solana."},
+        "base_token_price_usd": _digits("USD"),
+        "quote_token_price_usd": _digits("USD"),
+        "pool_created_at": {"type": ["string", "null"], "format": "date-time"},
+        "fdv_usd": _digits("USD"),
+        "market_cap_usd": _digits("USD; null also where the pool holds too little for it"),
+        "reserve_in_usd": _digits("USD"),
+        "price_change_percentage": _object(dict.fromkeys(CHANGE_PERIODS, _digits("Percent points"))),
+        "volume_usd": _object(dict.fromkeys(PERIODS, _digits("USD, pool amounts"))),
+        "transactions": _object(
+            dict.fromkeys(PERIODS, _object(dict.fromkeys(TRADE_COUNTS, {"type": ["integer", "null"]})))
+        ),
+    }
+)
+TrendingToken = Annotated[
+    dict[str, Any],
+    Component(
+        "TrendingToken",
+        {
+            "type": "object",
+            "description": "Token record with its pool; only the pool if the token is not indexed.",
+            "properties": {**TOKEN_RECORD.schema["properties"], "pool": _POOL},
+            "required": ["pool"],
+        },
+    ),
+]
+
+
+class Trending(TypedDict):
+    trending: Annotated[list[str], "Pool addresses, sorted."]
+    tokens: dict[str, TrendingToken]
+
+
+class MarketCap(TypedDict):
+    """Market cap of a token, in USD."""
+
+    chainId: int
+    address: AddressOrMint
+    marketCap: Annotated[float | None, "Null while no source has a price, or the pool holds too little for it."]
+    priceUsd: float | None
+    marketDataUpdatedAt: Annotated[datetime | None, "Time of the price; null while there is none."]
+
+
+class MarketCaps(TypedDict):
+    data: list[MarketCap]
