@@ -5,13 +5,11 @@ values, and describes the field in OpenAPI.
 """
 
 import re
-from decimal import Decimal
 from functools import partial
 from typing import Any
 
 from django.conf import settings
 from django.utils.module_loading import import_string
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from config.parsing.json_rules import Schema, flag
@@ -152,25 +150,3 @@ class BoundedListField(serializers.ListField):
             self.fail("max_length", max_length=self._most)
         parsed: list[Any] = super().run_child_validation(data)
         return parsed
-
-
-class PriceBarSerializer(serializers.Serializer[Any]):
-    """Base for serializers whose field `low` is called `l` in JSON: in code, l looks like 1."""
-
-    def get_fields(self) -> dict[str, Any]:
-        """Return the fields by their names in JSON."""
-        return {"l" if name == "low" else name: field for name, field in super().get_fields().items()}
-
-
-@extend_schema_field({"type": "string", "pattern": "^[0-9]+$"})
-class WeiField(serializers.Field[int, str, str, int]):
-    """Read-only amount in the smallest unit, as a decimal string, which JavaScript can't round."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(read_only=True, **options)
-
-    def to_representation(self, value: int | Decimal) -> str:
-        """Return the decimal string. Raises TypeError for a fraction."""
-        if value != int(value):
-            raise TypeError("an amount in the smallest unit has no fraction")
-        return str(int(value))

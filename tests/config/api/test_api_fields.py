@@ -1,11 +1,9 @@
 """Fields of the API contract: accepted values, normal forms and refusals."""
 
-from decimal import Decimal
-
 import pytest
 from rest_framework import serializers
 
-from config.api.fields import FlagField, WeiField, WholeNumberField
+from config.api.fields import FlagField, WholeNumberField
 from config.parsing.json_rules import parse_flag
 from tokens.chains.addresses import is_solana_address, parse_address, parse_pool_address, parse_transaction_hash
 from tokens.installation.chain_fields import AddressField, PoolAddressField
@@ -135,26 +133,17 @@ def test_a_field_names_its_rule_for_values_that_are_no_text_of_its_kind(field, v
         (AddressField(allow_mint=True), MINTS[1], MINTS[1]),
         (PoolAddressField(), HASH, HASH.lower()),
         (PoolAddressField(), ADDRESS.lower(), ADDRESS),
-        (WeiField(), 10**29, "100000000000000000000000000000"),
-        (WeiField(), Decimal("1E+29"), "100000000000000000000000000000"),
-        (WeiField(), 0, "0"),
     ],
 )
 def test_a_field_shows_values_in_the_form_of_the_contract(field, stored, shown):
     assert field.to_representation(stored) == shown
 
 
-def test_it_shows_no_amount_with_a_fraction():
-    with pytest.raises(TypeError):
-        WeiField().to_representation(Decimal("1.5"))
-
-
 def test_it_shows_null_where_there_is_no_value():
     class Record(serializers.Serializer):
         address = AddressField()
-        amount = WeiField()
 
-    assert Record({"address": None, "amount": None}).data == {"address": None, "amount": None}
+    assert Record({"address": None}).data == {"address": None}
 
 
 @pytest.mark.parametrize(
