@@ -190,7 +190,7 @@ def to_json(launch_request: LaunchRequest) -> dict[str, Any]:
     metadata = {key: token_texts.METADATA[key].to_json(value) for key, value in config.metadata.items()}
     return {
         "token": format_object(config, _TEXTS) | metadata | {"requestKey": launch_request.request_key},
-        "rewards": [supply_shares.REWARD.to_json(reward) for reward in config.rewards],
+        "rewards": [supply_shares.reward.to_json(reward) for reward in config.rewards],
         "pool": {
             "type": config.preset.name,
             "pairedToken": config.paired_token,

@@ -23,7 +23,10 @@ from tests.rows.factories import DeploymentFactory
 from tokens import models
 from tokens.chains.errors import LaunchOptionUnavailableError, NodeUnavailableError, WouldRevertError
 from tokens.chains.evm.evm_chain import Chain
+from tokens.chains.launching.launch_calls import encode_launch
 from tokens.chains.launching.launch_config import LaunchConfig, PresaleTerms, Reward, StaticFee, VaultShare
+from tokens.chains.launching.launch_ticks import place_liquidity
+from tokens.chains.transaction_types import ContractCall
 from tokens.deploying.sending import presales, wallets
 from tokens.deploying.sending.submit import SubmissionDeferredError, submit_deployment
 from tokens.deploying.sending.watch import confirm_chain, watch_chain
@@ -76,14 +79,24 @@ def launch(chain: Chain, **changes) -> LaunchConfig:
             "context": {"interface": "SDK"},
             "paired_token": chain.info.wrapped_native,
             "preset": registry().presets["standard"],
-            "decimals": 18,
             "market_cap": Decimal(10),
+            "liquidity": place_liquidity(Decimal(10), decimals=18, preset=registry().presets["standard"]),
             "fees": StaticFee(clanker=10_000, paired=10_000),
             "rewards": (Reward(admin=SENDER, recipient=SENDER, bps=10_000, currency="Both"),),
             "presale": TERMS,
         }
         | changes
     )
+
+
+def simulate(
+    chain: Chain, config: LaunchConfig, *, sender: str = DEPLOYER, salt: str | None = None
+) -> tuple[ContractCall, int]:
+    """Return the call that starts a launch's presale, and the gas that it needs."""
+    calls = encode_launch(chain.info, config, salt=salt or "0x" + token_hex(32))
+    assert calls.presale_start is not None
+    simulation = presales.simulate_presale(chain, calls.launch, calls.presale_start, senders=[sender])
+    return calls.presale_start, simulation.gas
 
 
 def start(
@@ -97,7 +110,7 @@ def start(
     config = launch(chain, presale=replace(TERMS, max_goal=max_goal, allowlist=allowlist))
     shown = SALE | {"maxEthGoal": max_goal / ETHER, "allowlist": [*allowlist] or None}
     salt = "0x" + token_hex(32)
-    call, gas = presales.simulate_presale(chain, config, salt=salt, senders=[DEPLOYER])
+    call, gas = simulate(chain, config, salt=salt)
     sent = node_client.send_transaction(
         contracts.rpc_url, sender=DEPLOYER, to=call.to, data=call.data, value=call.value, gas=gas * 2
     )
@@ -179,29 +192,27 @@ def state(order: models.Deployment) -> tuple:
 
 def test_a_wallet_that_may_start_none_is_refused(chain):
     with pytest.raises(LaunchOptionUnavailableError, match="does not allow this service to start presales") as caught:
-        presales.simulate_presale(chain, launch(chain), salt="0x" + token_hex(32), senders=[STRANGER])
+        simulate(chain, launch(chain), sender=STRANGER)
     assert caught.value.field == "presale"
 
 
 def test_a_launch_that_would_fail_after_the_sale_is_refused_before_it(chain):
     short = VaultShare(recipient=SENDER, bps=1_000, lockup=7 * DAY - 1, vesting=0)
     with pytest.raises(WouldRevertError) as caught:
-        presales.simulate_presale(chain, launch(chain, vault=short), salt="0x" + token_hex(32), senders=[DEPLOYER])
+        simulate(chain, launch(chain, vault=short))
     assert caught.value.reason == "VaultLockupDurationTooShort()"
 
 
 def test_terms_that_the_contract_does_not_take_are_refused_in_its_words(chain):
     short = launch(chain, presale=replace(TERMS, lockup=7 * DAY - 1))
     with pytest.raises(WouldRevertError) as caught:
-        presales.simulate_presale(chain, short, salt="0x" + token_hex(32), senders=[DEPLOYER])
+        simulate(chain, short)
     assert caught.value.reason == "LockupDurationTooShort()"
 
 
 def test_a_call_that_would_start_it_comes_with_its_gas(chain, contracts):
     listed = replace(TERMS, allowlist=(OTHER, STRANGER))
-    call, gas = presales.simulate_presale(
-        chain, launch(chain, presale=listed), salt="0x" + token_hex(32), senders=[DEPLOYER]
-    )
+    call, gas = simulate(chain, launch(chain, presale=listed))
     assert (call.to, call.value) == (contracts.presale, 0)
     assert 500_000 < gas < 5_000_000
 

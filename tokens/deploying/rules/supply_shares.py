@@ -52,7 +52,7 @@ def _ether(attribute: str) -> FieldRule:
 
 
 _VESTING = _days("vesting", least=0, default=0, description="Days, after the lockup.")
-REWARD = object_of(
+reward = object_of(
     {
         "admin": FieldRule(rule=scalars.address, description="Account that may change the recipient."),
         "recipient": _ADDRESS,
@@ -84,7 +84,7 @@ _ADMIN = object_of(
 )
 
 
-@refined(list_of(REWARD, least=1, most=MAX_REWARDS))
+@refined(list_of(reward, least=1, most=MAX_REWARDS))
 def rewards(parsed: tuple[Reward, ...]) -> tuple[Reward, ...]:
     """Check that the allocations for 1 to 7 recipients sum to 100 percent."""
     total = sum(reward.bps for reward in parsed)
