@@ -5,7 +5,7 @@ Sorting all matches costs the same for each page, and takes seconds for a freque
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +16,8 @@ from django.db.models import QuerySet
 from config.postgresql.compiled_queries import CompiledQuery
 from config.postgresql.timeouts import StatementTimeoutError, fetch_before_deadline
 from tokens.catalogue.list_statements import ListStatements, records_statement
-from tokens.catalogue.listing import ListSort, PageKey, PageRequest, TokenPage, build_page
-from tokens.catalogue.records import NO_EXTRAS, Extras
+from tokens.catalogue.listing import ListSort, PageKey, PageRequest, TokenPage
+from tokens.catalogue.records import NO_EXTRAS, Extras, build_records
 from tokens.catalogue.selections import Selection
 from tokens.catalogue.totals import EXACT_UP_TO, Total, estimated_total, fetch_large_total, fetch_total
 
@@ -64,7 +64,7 @@ def fetch_list(
             # No estimate of few matches is reliable. One statement counts them up to the limit, and sorts them.
             number, keys = reader.fetch_matches(deadline, limit=EXACT_UP_TO)
             if number <= EXACT_UP_TO:
-                return reader.build(keys), Total(number)
+                return reader.fetch_records(keys), Total(number)
         # Sorting so many matches takes too long.
         return reader.scan(deadline, large_total or estimated_total(statements))
 
@@ -99,7 +99,7 @@ class _PageReader:
     def sort_matches(self, deadline: float, exact_ids: Sequence[int] = ()) -> tuple[TokenPage, Total]:
         """Return the page from all matches, with their number; the matches with `exact_ids` come first."""
         number, keys = self.fetch_matches(deadline, exact_ids=exact_ids)
-        return self.build(keys), Total(number)
+        return self.fetch_records(keys), Total(number)
 
     def fetch_matches(
         self, deadline: float, *, exact_ids: Sequence[int] = (), limit: int | None = None
@@ -110,15 +110,21 @@ class _PageReader:
         # Without a match on the page, one row has only the number.
         return rows[0][0], [PageKey(*row[1:]) for row in rows if row[1] is not None]
 
-    def build(self, keys: Sequence[PageKey]) -> TokenPage:
+    def fetch_records(self, keys: Sequence[PageKey]) -> TokenPage:
         """Return the page with the records of its keys."""
         ids = [key.row_id for key in keys[: self.page_request.limit]]
-        rows = records_statement(self.extras).fetch(ids=ids) if ids else ()
-        return build_page(keys, rows, self.list_sort, self.page_request, self.extras)
+        return self._build(keys, records_statement(self.extras).fetch(ids=ids) if ids else ())
 
     def _build_scanned(self, rows: Sequence[tuple[Any, ...]]) -> TokenPage:
-        keys = [PageKey(row[0], row[-1]) for row in rows]
-        return build_page(keys, rows, self.list_sort, self.page_request, self.extras)
+        return self._build([PageKey(row[0], row[-1]) for row in rows], rows)
+
+    def _build(self, keys: Sequence[PageKey], rows: Iterable[tuple[Any, ...]]) -> TokenPage:
+        """Return the page from the keys of its tokens and the next one, and its records' rows in any sequence."""
+        limit = self.page_request.limit
+        row_by_id = {row[0]: row for row in rows}
+        page_rows = [row_by_id[key.row_id] for key in keys[:limit] if key.row_id in row_by_id]
+        cursor = self.list_sort.build_cursor(keys[limit - 1]) if 0 < limit < len(keys) else None
+        return TokenPage(build_records(page_rows, self.extras), cursor)
 
 
 def first_ids(tokens: QuerySet[Any], number: int) -> list[int]:

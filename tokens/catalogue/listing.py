@@ -1,11 +1,9 @@
-"""Keyset pagination over token lists: sorts, requested pages, and pages from rows."""
+"""Keyset pagination over token lists: sorts, requested pages, keys of rows, and pages."""
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from config.cursors import Cursor, LegacyCursor, decode_cursor, encode_cursor
-from tokens.catalogue.records import Extras, build_records
 from tokens.catalogue.responses import TokenRecord
 from tokens.models.sorts import DEPLOYED_AT, Sort
 
@@ -66,17 +64,3 @@ class TokenPage:
 
     records: list[TokenRecord]
     cursor: str | None
-
-
-def build_page(
-    keys: Sequence[PageKey],
-    rows: Iterable[tuple[Any, ...]],
-    list_sort: ListSort,
-    page_request: PageRequest,
-    extras: Extras,
-) -> TokenPage:
-    """Return the page from the keys of its tokens and the next one, and from its records' rows in any sequence."""
-    limit = page_request.limit
-    row_by_id = {row[0]: row for row in rows}
-    records = build_records([row_by_id[key.row_id] for key in keys[:limit] if key.row_id in row_by_id], extras)
-    return TokenPage(records, list_sort.build_cursor(keys[limit - 1]) if 0 < limit < len(keys) else None)
