@@ -42,6 +42,12 @@ def read_events(path: Path) -> list[FileEvent]:
     return events
 
 
+def read_all_events(paths: Sequence[Path]) -> list[FileEvent]:
+    """Return the events of several files, each once. Raises AbiFileError."""
+    events = [event for path in paths for event in read_events(path)]
+    return list({(each.event.topic0, each.event.indexed): each for each in reversed(events)}.values())[::-1]
+
+
 def _events(items: Sequence[object]) -> Iterator[FileEvent]:
     for item in items:
         if isinstance(item, dict) and item.get("type") == "event" and not item.get("anonymous"):

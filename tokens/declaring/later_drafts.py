@@ -37,7 +37,7 @@ _OF_TOKEN = ("token", "coin", "asset", "base", "amount")
 _OF_QUOTE = ("native", "eth", "quote", "cost", "paid", "wei", "currency", "collateral", "funds", "value")
 _FEES, _RESERVES = re.compile("fee|tax", re.I), re.compile("reserve|virtual", re.I)
 # Events that any token or contract may emit.
-_STANDARD = frozenset(
+STANDARD_TOPICS = frozenset(
     declared_event(text).topic0
     for text in (
         "Transfer(address from, address to, uint256 value)",
@@ -57,8 +57,8 @@ class DraftedLaunch:
 
     chain: ChainInfo
     token: str
-    # EIP-55.
-    contract: str
+    # The factory, and curves that several tokens share; EIP-55.
+    contracts: Sequence[str]
     kind: str
     # A v4 pool's id, or another pool's or curve's address; None without a pool, and for a curve that all tokens share.
     pool: str | None
@@ -70,7 +70,7 @@ class DraftedLaunch:
 def draft_later(launch: DraftedLaunch, events: Sequence[FileEvent], logs: Sequence[FileLog]) -> Iterator[DraftTable]:
     """Yield tables for events that may be trades, changes or claims; `logs` are the logs of known transactions."""
     tables = []
-    for event in {each.event.topic0: each for each in events if each.event.topic0 not in _STANDARD}.values():
+    for event in {each.event.topic0: each for each in events if each.event.topic0 not in STANDARD_TOPICS}.values():
         shown = [log for log in logs if log.event.event.topic0 == event.event.topic0 and _is_about(log, launch)]
         draft = _EventDraft(launch=launch, event=event, shown=shown[0] if shown else None)
         if launch.kind == "curve" and is_trade(event):
@@ -219,15 +219,15 @@ class _EventDraft:
         """Return the line about a trade's token: empty if the token's own curve emits it, None if it is unknown."""
         if self.shown and self.shown.emitter == self.launch.pool:
             return []
-        if self.shown and self.shown.emitter != self.launch.contract:
+        if self.shown and self.shown.emitter not in self.launch.contracts:
             return None
         subject = self._subject(pools=False)
         return [] if subject is None and self.launch.pool else subject
 
     def _emitter(self) -> list[DraftValue]:
-        emitter = self.shown.emitter if self.shown else self.launch.contract
-        if emitter == self.launch.contract:
+        if self.shown is None or self.shown.emitter in self.launch.contracts:
             return []
+        emitter = self.shown.emitter
         if emitter == self.launch.hook:
             return [quoted("by", "hook", "guessed: or a contract of the launchpad")]
         return [DraftValue(key="by", value=f'{{ {self.launch.chain.chain_id} = ["{emitter}"] }}')]

@@ -26,6 +26,7 @@ from tokens.declaring.draft_values import (
 )
 from tokens.declaring.later_drafts import DraftedLaunch, draft_later, find_quote, is_trade
 from tokens.declaring.made_pools import MadePool, find_made_pools
+from tokens.declaring.missing_abis import find_missing_abis
 from tokens.declaring.recorded_calls import had_code
 
 _TOKEN = codec.load_abi("token")
@@ -53,7 +54,8 @@ class LaunchDraft:
 
     tx_hash: str
     chain_id: int
-    emitter: str
+    # The factory, and curves that several tokens share; EIP-55.
+    contracts: Sequence[str]
     event: FileEvent
     pool: DraftValue
     # EIP-55; None where the pool has none.
@@ -61,6 +63,8 @@ class LaunchDraft:
     values: Sequence[DraftValue]
     # Trades with a curve, changes and claims.
     later: Sequence[DraftTable]
+    # Events that no ABI has, in words.
+    missing_abis: Sequence[str]
 
 
 @dataclass(kw_only=True)
@@ -104,6 +108,47 @@ def draft_launch(chain: Chain, tx_hash: str, events: Sequence[FileEvent], *, tra
     logs = [log for each in (mined, *further) for log in find_file_logs(each, events)]
     candidates = [log for log in logs if log.mined is mined]
     tokens = _new_tokens(candidates, contracts)
+    candidate, token = _likeliest(candidates, tokens, contracts, tx_hash)
+    trusted = (each for each in find_made_pools(mined) if each.is_trusted)
+    new_pool = next((each for each in trusted if token.value in each.currencies), None)
+    trade_logs = [log for log in logs if is_trade(log.event) and not (new_pool and log.emitter == new_pool.id)]
+    # A contract that several tokens share is no token's own curve.
+    own = [log for log in trade_logs if contracts.is_new(log.emitter) is not False]
+    pool, *pool_values = _pool_values(new_pool, candidate, own, find_quote(token.value, trade_logs), events)
+    values = [_token(candidate, token, tokens), *_naming(candidate, contracts.naming(token.value))]
+    values += _texts(candidate, token.value, contracts, {value.value for value in values})
+    values += [_creator(mined, candidate, token.value), *pool_values]
+    ids = [value.value.strip('"') for value in pool_values if value.key == "pool_id"]
+    kind, pool_id = pool.value.strip('"'), next((each.value for each in candidate.arguments if each.path in ids), None)
+    # Trades count by the launch's contracts, or by the token's own curve.
+    curves = [log.emitter for log in trade_logs if kind == "curve" and log.equal("address", token.value)]
+    launched = DraftedLaunch(
+        chain=chain.info,
+        token=token.value,
+        contracts=tuple(dict.fromkeys([candidate.emitter, *(curve for curve in curves if curve != pool_id)])),
+        kind=kind,
+        pool=pool_id or (new_pool and new_pool.id),
+        hook=new_pool and new_pool.hook,
+        has_pair=bool(new_pool and new_pool.kind == "v2"),
+    )
+    new_contracts = {each.value for each in candidate.of_type("address") if contracts.is_new(each.value) is not False}
+    return LaunchDraft(
+        tx_hash=tx_hash,
+        chain_id=chain.info.chain_id,
+        contracts=launched.contracts,
+        event=candidate.event,
+        pool=pool,
+        hook=new_pool and new_pool.hook,
+        values=values,
+        later=tuple(draft_later(launched, [each for each in events if each is not candidate.event], logs)),
+        missing_abis=tuple(find_missing_abis(launched, (mined, *further), events, own=new_contracts)),
+    )
+
+
+def _likeliest(
+    candidates: Sequence[FileLog], tokens: Collection[str], contracts: _LaunchContracts, tx_hash: str
+) -> tuple[FileLog, EventArgument]:
+    """Return the log that is most likely the launch, and its argument with the token. Raises NoLaunchEventError."""
     rated = [
         (_rate(candidate, token, contracts), candidate, token)
         for candidate in candidates
@@ -117,35 +162,7 @@ def draft_launch(chain: Chain, tx_hash: str, events: Sequence[FileEvent], *, tra
             f" transaction has: {names}"
         )
     _, candidate, token = max(rated, key=lambda each: each[0])
-    trusted = (each for each in find_made_pools(mined) if each.is_trusted)
-    new_pool = next((each for each in trusted if token.value in each.currencies), None)
-    trade_logs = [log for log in logs if is_trade(log.event) and not (new_pool and log.emitter == new_pool.id)]
-    # A contract that several tokens share is no token's own curve.
-    own = [log for log in trade_logs if contracts.is_new(log.emitter) is not False]
-    pool, *pool_values = _pool_values(new_pool, candidate, own, find_quote(token.value, trade_logs), events)
-    values = [_token(candidate, token, tokens), *_naming(candidate, contracts.naming(token.value))]
-    values += _texts(candidate, token.value, contracts, {value.value for value in values})
-    values += [_creator(mined, candidate, token.value), *pool_values]
-    ids = [value.value.strip('"') for value in pool_values if value.key == "pool_id"]
-    launched = DraftedLaunch(
-        chain=chain.info,
-        token=token.value,
-        contract=candidate.emitter,
-        kind=pool.value.strip('"'),
-        pool=next((each.value for each in candidate.arguments if each.path in ids), new_pool and new_pool.id),
-        hook=new_pool and new_pool.hook,
-        has_pair=bool(new_pool and new_pool.kind == "v2"),
-    )
-    return LaunchDraft(
-        tx_hash=tx_hash,
-        chain_id=chain.info.chain_id,
-        emitter=candidate.emitter,
-        event=candidate.event,
-        pool=pool,
-        hook=new_pool and new_pool.hook,
-        values=values,
-        later=tuple(draft_later(launched, [each for each in events if each is not candidate.event], logs)),
-    )
+    return candidate, token
 
 
 def _new_tokens(candidates: Sequence[FileLog], contracts: _LaunchContracts) -> frozenset[str]:
@@ -232,7 +249,7 @@ def _pool_values(
         yield quoted("quote", quote or "native", guess)
         yield from [quoted("pool_id", curve.path) for curve, _ in curves[:1]]
     elif pool is None:
-        yield quoted("pool", "v4", "guessed: the transaction makes no pool of the token")
+        yield quoted("pool", "v4", "guessed: no pool is made; for a curve, add a purchase by --trade")
     else:
         # A curve may graduate into a pair that is created with the token.
         guess = 'guessed: "curve" if trades begin on a bonding curve; ' if pool.kind == "v2" else ""
@@ -257,12 +274,17 @@ def draft_lines(draft: LaunchDraft, *, name: str) -> Iterator[str]:
         yield '# internal_senders = ["hook"]'
     yield ""
     yield f"[[launchpads.{name}.launch]]"
-    yield f'contracts = {{ {draft.chain_id} = ["{draft.emitter}"] }}'
+    contracts = ", ".join(f'"{contract}"' for contract in draft.contracts)
+    comment = "guessed: the later ones emit trades" if len(draft.contracts) > 1 else ""
+    yield DraftValue(key="contracts", value=f"{{ {draft.chain_id} = [{contracts}] }}", comment=comment).line()
     yield quoted("event", draft.event.text).line()
     yield from (value.line() for value in draft.values)
     for table in draft.later:
         yield ""
         yield from table.lines(name)
+    if draft.missing_abis:
+        yield ""
+        yield from (f"# {line}" for line in draft.missing_abis)
 
 
 def launchpad_name(stem: str, reserved: Collection[str]) -> str:

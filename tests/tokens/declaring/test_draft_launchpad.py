@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -11,6 +12,7 @@ from development.devchain.anvil import LAUNCHPADS_FILE
 from development.devchain.node_client import load_artifact
 from tests.nodes.devchain_launches import SENDER
 from tests.nodes.launchpad_recordings import CHAIN
+from tests.nodes.log_encoding import emit
 from tests.nodes.recorded_launchpad import DATA
 from tests.tokens.declaring.conftest import TradedCurve
 from tokens.chains.abi.declarations import parse_event
@@ -35,11 +37,13 @@ def items(text):
 
 @pytest.fixture
 def draft(tmp_path, capsys):
-    def drafted(pad, document, name="own-pad.json", trades=()):
-        (tmp_path / name).write_text(json.dumps(document))
+    def drafted(pad, document, *others, name="own-pad.json", trades=()):
         further = [part for trade in trades for part in ("--trade", trade)]
-        abi = str(tmp_path / name)
-        call_command("draft_launchpad", "--tx", pad.tx_hash, "--abi", abi, "--chain", str(CHAIN), *further)
+        for index, each in enumerate((document, *others)):
+            file = tmp_path / (f"other-{index}.json" if index else name)
+            file.write_text(json.dumps(each))
+            further += ["--abi", str(file)]
+        call_command("draft_launchpad", "--tx", pad.tx_hash, "--chain", str(CHAIN), *further)
         return str(capsys.readouterr().out)
 
     return drafted
@@ -185,6 +189,66 @@ def test_a_curve_of_each_token_is_found_by_its_trades(serve_launchpad, draft, tr
     ]
     assert lines[0] == lines[1] and len(lines[0]) == 6
     assert 'pool_id = "pair"' in text and f'quote = "{pad.contract("quote_VIRTUAL")}"  # guessed: ' in text
+
+
+PAIR_CREATED = "0x0d3648bd0f6ba80134a33ba9275ac585d9d315f0ad8355cddefde31afa28d0e9"
+HOW = (
+    "# No ABI has these events about the token. If one is a trade, a change or a claim, add its emitter's ABI to the"
+    " command: --abi FACTORY.json --abi EMITTER.json"
+)
+SWAP = "0x298c349c"
+
+
+def test_an_own_curve_without_its_abi_is_named_and_with_it_trades_are_drafted(serve_launchpad, draft, try_file):
+    pad = serve_launchpad(CURVE)
+    trades = [trade["tx_hash"] for trade in pad.recording["expected"]["trades"]]
+    factory = [item for item in items(pad.declaration()) if item["name"] not in ("Swap", "Mint")]
+    curve = [item for item in items(pad.declaration()) if item["name"] == "Swap"]
+    first = draft(pad, factory, trades=trades)
+    assert f"{HOW}\n" in first and "virtuals.trade" not in first
+    line = rf"^# {pad.recording['expected']['bonding_pair']}: topic0 .*, {SWAP}, log 6 of {trades[0]}$"
+    assert re.search(line, first, re.M)
+    second = draft(pad, factory, curve, trades=trades)
+    assert SWAP not in second and 'pool_id = "pair"' in second
+    further = [part for trade in trades for part in ("--trade", trade)]
+    assert try_file(second, "--tx", pad.tx_hash, *further).count(": trade of 0x") == 5
+
+
+BOUGHT = "Bought(address indexed token, address indexed buyer, uint256 tokenAmount, uint256 quoteAmount)"
+SHARED = "0x" + "77" * 20
+
+
+def test_a_curve_that_tokens_share_beside_their_factory_is_one_of_its_contracts(serve_launchpad, draft, try_file):
+    pad = serve_launchpad(CURVE)
+    trade, token = pad.recording["expected"]["trades"][0], pad.recording["expected"]["token"]
+    pad.code[SHARED] = 0
+    (mined,) = (each for each in pad.recording["transactions"] if each["transaction"]["hash"] == trade["tx_hash"])
+    swap = mined["receipt"]["logs"][-1]
+    _, sold, paid, _ = (int(swap["data"][start : start + 64], 16) for start in range(2, 258, 64))
+    signature = "Bought(address,address,uint256,uint256)"
+    log = emit(SHARED, signature, token, trade["trader"], sold, paid, indexed=(0, 1))
+    swap |= {"address": log.address, "topics": list(log.topics), "data": log.data}
+    # No pair of the token is made.
+    logs = pad.launch["receipt"]["logs"]
+    logs[:] = [each for each in logs if each["topics"][0] != PAIR_CREATED]
+    factory = [item for item in items(pad.declaration()) if item["name"] == "PreLaunched"]
+    first = draft(pad, factory, trades=[trade["tx_hash"]])
+    assert f"# {SHARED}: topic0 {log.topics[0][:10]}, log 6 of {trade['tx_hash']}\n" in first
+    assert "for a curve, add a purchase by --trade" in first
+    text = draft(pad, factory, [parse_event(BOUGHT)], trades=[trade["tx_hash"]])
+    factory_address = pad.contract("bonding_v5_factory")
+    assert f'["{factory_address}", "{SHARED}"] }}  # guessed: the later ones emit trades' in text
+    output = try_file(text, "--tx", pad.tx_hash, "--trade", trade["tx_hash"])
+    assert f"trade of {trade['trader']} by {SHARED}: buy, " in output and "log 6 of" not in text.partition("No ABI")[2]
+
+
+def test_a_factory_that_is_the_curve_itself_lacks_events_in_its_abi(launch_curve, draft):
+    curve = launch_curve()
+    pad = SimpleNamespace(tx_hash=curve.launch)
+    abi = load_artifact("CurveLaunchpad").abi
+    first = draft(pad, [each for each in abi if each.get("name") == "Launched"])
+    assert HOW in first and f"# {curve.node.deployment.curve_launchpad}: topic0 0x" in first
+    assert "No ABI has" not in draft(pad, abi)
 
 
 def test_claims_by_a_hook_and_of_a_pool_are_found_by_their_logs(serve_launchpad, draft, try_file):
