@@ -1,10 +1,10 @@
-"""Benchmark of an airdrop of 100,000 entries: building its tree, and serving proofs to claimers.
+"""Benchmark for an airdrop with 100,000 entries: building its tree, and serving proofs to claimers.
 
     python -m benchmarks.airdrop_proofs [--entries 100000] [--proofs 5000]
 
 The tree by `tokens.chains.launching.merkle` against OpenZeppelin's own npm package on the same entries, whose root it
 must equal. Then `GET /api/airdrops/claim` for accounts drawn at random, by the production server's command line without
-the cache of public responses, one at a time; each proof is hashed up to the root.
+the public response cache, one at a time; each proof is hashed up to the root.
 
 Exits with code 1 where the tree takes longer than the package's, or where the 99th percentile is over 20 ms.
 """
@@ -81,14 +81,14 @@ def _store(tree: MerkleTree, entries: Sequence[Entry]) -> None:
 
 
 def _fetch_proofs(tree: MerkleTree, entries: Sequence[Entry]) -> list[float]:
-    """Return the times of all requests, sorted.
+    """Return all request times, sorted.
 
     Raises RuntimeError where a proof does not lead to the root.
     """
     times = []
     with web_server(dataset.environment(_DATABASE), EDGE_CACHE_SECONDS="0") as port:
         client = open_connection(port)
-        # The first requests of a process import and compile, and load the database's pages into memory.
+        # A process's first requests import and compile, and load the database's pages into memory.
         first = entries[:_WARM_UP]
         for account, amount in (*first, *entries):
             path = "/api/airdrops/claim?" + urlencode({"tokenAddress": _LAUNCHED, "claimerAddress": account})
@@ -100,7 +100,7 @@ def _fetch_proofs(tree: MerkleTree, entries: Sequence[Entry]) -> list[float]:
 
 
 def _proved_root(answer: bytes, account: str, amount: int) -> str:
-    """Return the hash that a response's proof leads to, from the leaf of this entry."""
+    """Return the hash that a response's proof leads to, from this entry's leaf."""
     (found,) = json.loads(answer.partition(b"\r\n\r\n")[2])["proofs"]
     node = keccak(keccak(encode(["address", "uint256"], [account, amount])))
     for text in found["proof"]:

@@ -1,13 +1,13 @@
-"""Benchmark of a creator's ledger: a token of 1,000,000 collected fees against one of 100.
+"""Benchmark for a creator's ledger: a token with 1,000,000 collected fees against one with 100.
 
     python -m benchmarks.creator_ledger [--events 1000000] [--requests 200]
 
-The events are stored as before the sums of fees existed, then added to these as after an upgrade. Then
+The events are stored as before fee sums existed, then added to these as after an upgrade. Then
 `GET /api/creators/{creator}` with 90 days for either token's creator, by turns, by the production server's command line
-without the cache of public responses. Recipients change every 20 days. Earned amounts must equal the sum of all events.
+without the public response cache. Recipients change every 20 days. Earned amounts must equal the sum over all events.
 
 Exits with code 1 where the larger token takes more than 1.5 times as long at the median, or the 99th percentile of the
-fill's transactions, for which writers of the chain wait, is over a second.
+fill's transactions, for which the chain's writers wait, is over a second.
 """
 
 import argparse
@@ -31,7 +31,7 @@ _CHAIN_ID = 8453
 _FEW = 100
 _WARM_UP = 20
 _CREATORS = ["0x" + "1" * 40, "0x" + "2" * 40]
-# The two tokens of `seed_tokens` become v4 tokens of one creator each, whose blocks are stored from the first one on.
+# The two tokens from `seed_tokens` become v4 tokens with one creator each, whose blocks are stored from the first on.
 _TOKENS = """
 UPDATE tokens_token SET chain_id = 8453, generation = 'v4', position_id = '', block_number = 1, msg_sender = creator,
     admin = creator, blocked = false, unindexed = false, contract_address = creator,
@@ -83,7 +83,7 @@ def main() -> int:
         # As autovacuum does in time.
         connection.execute("ANALYZE tokens_tokenevent")
         found |= _fill(options.events)
-        # The same number of statements with triggers that sum.
+        # As many statements with triggers that sum.
         found["summed_event_us"] = _write(connection, _CREATORS[1], 20_000_000, ago=1) * 1e6
         connection.execute("VACUUM (ANALYZE) tokens_tokenevent, tokens_collectionsum")
         expected = [connection.execute(_SUM, [creator]).fetchall()[0][0] for creator in _CREATORS]
@@ -101,7 +101,7 @@ def main() -> int:
 
 
 def _store_events(connection: "Connection[tuple[object, ...]]", events: int) -> dict[str, float]:
-    """Store both tokens and their events, which are in no sum; return the time of an event in µs."""
+    """Store both tokens and their events, which are in no sum; return the time per event in µs."""
     addresses = sorted(import_module("tokens.installation.installed_registry").registry().chains[_CHAIN_ID].emitters)
     connection.execute(_TOKENS)
     connection.execute(_COVERAGE, [addresses])
@@ -119,14 +119,14 @@ def _write(
     days: int = 1,
     count: int = 10_000,
 ) -> float:
-    """Store events above this block, over so many days, which began so many ago. Return the seconds of each."""
+    """Store events above this block, over so many days, which began so many ago. Return the seconds for each."""
     started = time.perf_counter()
     connection.execute(_EVENTS, {"creator": creator, "first": first, "count": count, "ago": ago, "days": days})
     return (time.perf_counter() - started) / count
 
 
 def _fill(events: int) -> dict[str, float]:
-    """Add the stored events to the sums; return the seconds of all transactions, and of long ones."""
+    """Add the stored events to the sums; return the seconds for all transactions, and for long ones."""
     # It imports models, which need Django to be set up.
     fill_next_blocks = import_module("tokens.fees.fee_sums").fill_next_blocks
     times, is_complete = [], False
@@ -140,7 +140,7 @@ def _fill(events: int) -> dict[str, float]:
 
 
 def _fetch_ledgers(requests: int, expected: list[str]) -> list[list[float]]:
-    """Return the times of the requests for each creator, sorted. Raises RuntimeError for another sum."""
+    """Return each creator's request times, sorted. Raises RuntimeError for another sum."""
     times: list[list[float]] = [[], []]
     with web_server(dataset.environment(_DATABASE), EDGE_CACHE_SECONDS="0") as port:
         client = open_connection(port)

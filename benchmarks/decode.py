@@ -2,25 +2,25 @@
 
     python -m benchmarks.decode [--rounds N] [--launches N]
 
-First the recorded TokenCreated of v4: the decoder made for its layout, which decodes the indexed arguments as well,
-against eth_abi's own decoder of its data's types, made beforehand (the cached one that `eth_abi.decode` looks up each
+First v4's recorded TokenCreated: the decoder made for its layout, which decodes the indexed arguments as well,
+against eth_abi's own decoder for its data types, made beforehand (the cached one that `eth_abi.decode` looks up each
 time). Ours gives plain Python, with EIP-55 addresses and cleaned text; the values that eth_abi's gives are neither.
 
 Then whole launches, by `decode_mined` from a transaction with its receipt and block, and by `decode_logs` from
-the logs of a filter; "no address seen" is the same with the cache of EIP-55 forms emptied before each launch, as if no
+a filter's logs; "no address seen" is the same with the EIP-55 cache emptied before each launch, as if no
 two launches shared an address. The floor is what any decoder built on eth_abi must spend: `eth_abi.decode` with the
-same types on the bytes of the same logs that our decoder reads, without finding these logs, without taking their hex
+same types on the same log bytes that our decoder reads, without finding these logs, without taking their hex
 apart, and without turning values into anything.
 
 Then the same launches by a launchpad that declares TokenCreated in a registry file, against the compiled layout, which
-also reads the logs of lockers, hooks and extensions; and v4's launches where other launchpads are declared but off, and
+also reads logs from lockers, hooks and extensions; and v4's launches where other launchpads are declared but off, and
 where they are on, against the registry without any.
 
-Then trades with curves that one contract emits for all of its tokens, of tokens that are not indexed: no topic has the
+Then trades with curves that one contract emits for all its tokens, here tokens that are not indexed: no topic has the
 token, so that each is decoded before it is dropped.
 
-All are timed in turns, in seconds of the processor, and the best round of each counts. Exits with code 1 where the made
-decoder is less than ten times as fast as eth_abi's, whole decoding of a transaction takes longer than the floor, or
+All are timed in turns, in processor seconds, and each one's best round counts. Exits with code 1 where the made
+decoder is less than ten times as fast as eth_abi's, decoding a whole transaction takes longer than the floor, or
 a declared launch takes longer than two compiled ones.
 """
 
@@ -53,7 +53,7 @@ FASTER = 10.0
 LIMIT = 1.0
 # How many times as long as a compiled launch a declared one takes at most.
 DECLARED_LIMIT = 2.0
-# Logs of a round that are dropped, each of another token.
+# Dropped logs in a round, each for another token.
 DROPPED = 2_000
 DECLARED = """
 [launchpads.declared]
@@ -72,7 +72,7 @@ pool_id = "poolId"
 """  # noqa: E501
 
 CREATED = codec.load_abi("v4").event("TokenCreated")
-# The events of a v4 launch. Other logs are not decoded.
+# A v4 launch's events. Other logs are not decoded.
 NAMES = (
     "TokenCreated",
     "TokenRewardAdded",
@@ -107,7 +107,7 @@ def main() -> int:
 
 
 def compare_events(transactions: list[Mined], *, rounds: int, repeat: int) -> bool:
-    """Return whether the decoder of TokenCreated is so many times as fast as eth_abi's of its data."""
+    """Return whether the TokenCreated decoder is so many times as fast as eth_abi's decoder for its data."""
     created = [transaction.logs[-1] for transaction in transactions]
     words = [bytes.fromhex("".join(topic[2:] for topic in log["topics"][1:]) + log["data"][2:]) for log in created]
     data = [bytes.fromhex(log["data"][2:]) for log in created]
@@ -214,7 +214,7 @@ def compare_declared(transactions: list[Mined], *, rounds: int, repeat: int) -> 
 
 
 def time_dropped(*, rounds: int) -> None:
-    """Print the time of a trade that is decoded and dropped, with a swap of a v4 pool beside it; keep the result.
+    """Print the time for a trade that is decoded and dropped, beside a swap in a v4 pool; keep the result.
 
     The drop itself is a look-up in a dictionary.
     """
@@ -239,7 +239,7 @@ def time_dropped(*, rounds: int) -> None:
 
 
 def _trade_words(number: int) -> list[int]:
-    """Return the words of a trade with a new token: token, account, price, amount, cost, fee, offers, funds."""
+    """Return a trade's words with a new token: token, account, price, amount, cost, fee, offers, funds."""
     return [7_919 * number + 5, number + 1, 6 * 10**9, 10**24, 10**17, 10**15, 5, 6]
 
 
@@ -257,7 +257,7 @@ def _log(address: str, topics: list[str], words: list[int], number: int) -> Log:
 
 
 def values_of(launch: Launch) -> tuple[object, ...]:
-    """Return what both layouts read of a launch."""
+    """Return what both layouts read from a launch."""
     pool = launch.pool
     assert pool
     texts = launch.name, launch.symbol, launch.image
@@ -271,7 +271,7 @@ def judge(what: str, ratio: float, *, limit: float, passed: bool) -> bool:
 
 
 def read_work(transaction: Mined) -> list[Work]:
-    """Return the types and bytes of the topics and data of each log that a launch is read from."""
+    """Return each log's types and bytes, in topics and data, that a launch is read from."""
     work: list[Work] = []
     for log in transaction.logs:
         event = EVENTS.get((log["topics"][0], len(log["topics"])))
@@ -284,12 +284,12 @@ def read_work(transaction: Mined) -> list[Work]:
 
 
 def raw_types(event: AbiEvent) -> tuple[str, ...]:
-    """Return the types of an event's data with texts as bytes, so that invalid UTF-8 is no error."""
+    """Return an event's data types with texts as bytes, so that invalid UTF-8 is no error."""
     return tuple(kind.replace("string", "bytes") for kind in event.layout.types[event.indexed :])
 
 
 def watched_logs(chain: ChainInfo, transaction: Mined) -> list[Log]:
-    """Return those of the transaction's logs that match the filters."""
+    """Return the transaction's logs that match the filters."""
     requested, own = launch_topics(chain), own_topics(chain)
     emitters = chain.emitters | chain.pools_of_launches
     return [
@@ -300,9 +300,9 @@ def watched_logs(chain: ChainInfo, transaction: Mined) -> list[Log]:
 
 
 def time_in_turns(*subjects: Callable[[], None], rounds: int, repeat: int) -> tuple[float, ...]:
-    """Return the best time of each in seconds of the processor.
+    """Return each one's best time in processor seconds.
 
-    In turns, so that a slow moment of the machine affects all.
+    In turns, so that a slow moment affects all.
     """
     best = [float("inf")] * len(subjects)
     for _ in range(rounds):

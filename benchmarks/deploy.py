@@ -39,7 +39,7 @@ _BLOCK_SECONDS = 1.0
 _ROOMY_BLOCK_GAS = 10**10
 Thing = TypeVar("Thing")
 
-# Account 7 of the node, which is the bare script's.
+# The node's account 7, which is the bare script's.
 _BARE_KEY = "0x4bbbf85ce3377467afe5d46f804f221813b2bb87f24d81f60f1fcdbf7cbf4356"
 _FEES = {"maxFeePerGas": 20 * 10**9, "maxPriorityFeePerGas": 10**9}
 # Requests a second, at an even pace.
@@ -68,7 +68,7 @@ class Timed:
 
 @dataclass(frozen=True)
 class Call:
-    """The call of a deployment: the same that the service has sent."""
+    """A deployment's call: the same that the service has sent."""
 
     to: str
     data: str
@@ -115,7 +115,7 @@ def main() -> None:
 
 
 class _Client:
-    """A partner's program, with a connection that is kept for each of its threads."""
+    """A partner's program, with a connection that is kept for each thread."""
 
     def __init__(self, port: int, key: str) -> None:
         self._port, self._headers = port, {"x-api-key": key, "content-type": "application/json"}

@@ -1,20 +1,20 @@
-"""Benchmark from a block to the list: how soon a launch that was just mined is in the response of `GET /api/tokens`.
+"""Benchmark from a block to the list: how soon a launch that was just mined is in the response to `GET /api/tokens`.
 
     python -m benchmarks.head_latency [--launches 500] [--a-block 4] [--launchpads [--together 1]]
 
-anvil mines a block a second, with launches of our development contracts in each. The service is what production runs,
-by the Procfile's lines: the web server and the follower, on an empty database of the bundled PostgreSQL. The clock
-starts when anvil notifies a subscription of the benchmark's own of the block, and stops when a response with the token
+anvil mines a block a second, with launches by our development contracts in each. The service is what production runs,
+by the Procfile's lines: the web server and the follower, on an empty database in the bundled PostgreSQL. The clock
+starts when anvil notifies the benchmark's own subscription about the block, and stops when a response with the token
 has arrived; the list is polled every 5 ms. Measured with a WebSocket URL (RPC_WS_URL), by polling only, and with a
-WebSocket behind the cache of public responses, which by contract is up to 2 s old; else that cache is off.
+WebSocket behind the public response cache, which by contract is up to 2 s old; else that cache is off.
 
 With `--launchpads`, it is measured with a WebSocket only: for v4 alone, and then with Zora and Doppler switched on. For
-each launch by our contracts there is one of theirs, three of four by Zora, with the trades after it. With `--together`,
-so many of theirs come at a time, and seldom. Recorded logs of their real contracts are emitted again (`launchpad_mix`).
+each launch by our contracts there is one by theirs, three in four by Zora, with the trades after it. With `--together`,
+so many by theirs come at a time, and seldom. Their real contracts' recorded logs are emitted again (`launchpad_mix`).
 
 Every launch has to appear. The results go to `benchmarks/results/head_latency.json` as well, with `--launchpads` to
 `head_latency_launchpads.json`, or `head_latency_launchpads_together.json`. Exits with code 1 where, with a WebSocket,
-half of the launches take over 300 ms or one in a hundred over 1 s, or where the launchpads add over 100 ms to that.
+half the launches take over 300 ms or one in a hundred over 1 s, or where the launchpads add over 100 ms to that.
 """
 
 import argparse
@@ -49,7 +49,7 @@ BLOCK_SECONDS = 1.0
 # Newest first, which is the default.
 PATH = "/api/tokens?limit=20"
 EMPTY, OURS = "head_empty", "head_ours"
-# A numbered database of Valkey that no other process of this server uses.
+# A numbered Valkey database that no other process on this server uses.
 REDIS_DATABASE = 9
 LOOK_SECONDS = 0.005
 _START_SECONDS = 60.0
@@ -65,7 +65,7 @@ RUNS = ((WITH_WEBSOCKET, True, "0"), ("polling", False, "0"), ("WebSocket, answe
 
 @dataclass
 class Clock:
-    """When blocks were notified and tokens were first seen in the list, in seconds of one clock."""
+    """When blocks were notified and tokens were first seen in the list, in seconds on one clock."""
 
     # By number, and by lower-case address.
     notified: dict[int, float] = field(default_factory=dict)
@@ -100,7 +100,7 @@ class Clock:
 
 
 def main() -> int:
-    """Print the latencies of all runs; return 1 where one is beyond its limit."""
+    """Print all runs' latencies; return 1 where one is beyond its limit."""
     options = _parse_arguments()
     dataset.start_server()
     os.environ["REDIS_URL"] = os.environ["REDIS_URL"].partition("?")[0] + f"?db={REDIS_DATABASE}"
@@ -117,7 +117,7 @@ def main() -> int:
 def _measure(
     options: argparse.Namespace, *, websocket: bool = True, cache: str = "0", with_launchpads: bool = False
 ) -> tuple[list[float], list[float]]:
-    """Return the latencies of one run, sorted, in seconds: of launches by our contracts, and by declared launchpads."""
+    """Return one run's latencies, sorted, in seconds: launches by our contracts, and by declared launchpads."""
     dataset.make_empty(OURS, template=EMPTY)
     Redis.from_url(os.environ["REDIS_URL"]).flushdb()
     chains_file = bundled.local_directory() / "head_latency.toml"
@@ -139,7 +139,7 @@ def _measure(
 
 
 def chain_settings(url: str, chains_file: Path, *, websocket: bool) -> dict[str, str]:
-    """Return the settings by which the service follows the node."""
+    """Return the settings with which the service follows the node."""
     settings = {f"RPC_URLS_{anvil.CHAIN_ID}": url, "CHAINS_FILE": str(chains_file)}
     if websocket:
         settings[f"RPC_WS_URL_{anvil.CHAIN_ID}"] = url.replace("http://", "ws://")
@@ -158,7 +158,7 @@ def wait_until_followed(database: str) -> None:
 
 @contextmanager
 def watching(clock: Clock, url: str, *watches: Callable[[], None]) -> Iterator[None]:
-    """Watch the blocks of a node, and more, each in a thread, until the block ends."""
+    """Watch a node's blocks, and more, each in a thread, until the block ends."""
     threads = [Thread(target=watch, daemon=True) for watch in (lambda: clock.watch_blocks(url), *watches)]
     for thread in threads:
         thread.start()
@@ -199,7 +199,7 @@ def _warm_up(deployment: DevelopmentContracts, mix: LaunchpadMix | None) -> None
 
 
 def _launch(deployment: DevelopmentContracts, options: argparse.Namespace, mix: LaunchpadMix | None) -> list[Any]:
-    """Send so many launches at an even pace, and as many of the mix, several at a time; return the hashes of ours."""
+    """Send so many launches at an even pace, and as many from the mix, several at a time; return our hashes."""
     *accounts, other = node_client.connect(deployment.rpc_url).eth.accounts
     pause = BLOCK_SECONDS / options.a_block
     begin = time.monotonic()
@@ -216,7 +216,7 @@ def _launch(deployment: DevelopmentContracts, options: argparse.Namespace, mix: 
 
 
 def launch_latencies(url: str, deployment: DevelopmentContracts, hashes: list[Any], clock: Clock) -> list[float]:
-    """Return the seconds from block to list of each launch, sorted.
+    """Return each launch's seconds from block to list, sorted.
 
     Raises RuntimeError where one never appears.
     """
@@ -230,12 +230,12 @@ def launch_latencies(url: str, deployment: DevelopmentContracts, hashes: list[An
 
 
 def _blocks_of(url: str, launched: Mapping[str, Any]) -> dict[str, int]:
-    """Return token -> the block of its launch, of transactions by token."""
+    """Return token -> its launch block, from transactions by token."""
     return {token: node_client.wait_for_receipt(url, sent)["blockNumber"] for token, sent in launched.items()}
 
 
 def _wait_for_list(launched: Mapping[str, int], clock: Clock) -> list[float]:
-    """Return the seconds from block to list of tokens by their blocks, sorted. Raises RuntimeError as above."""
+    """Return the seconds from block to list for tokens by their blocks, sorted. Raises RuntimeError as above."""
     deadline = time.monotonic() + _TIMEOUT_SECONDS
     while missing := launched.keys() - clock.seen.keys():
         if time.monotonic() > deadline:

@@ -1,6 +1,6 @@
 """Load on an HTTP server: connections that are kept open, each with one request at a time.
 
-The clients are processes of their own and do as little as they can (prepared requests, one `recv` an answer where it
+The clients are separate processes and do as little as they can (prepared requests, one `recv` an answer where it
 comes in one piece), because they share the machine with what they measure.
 """
 
@@ -20,7 +20,7 @@ _RECEIVE = 262_144
 
 @dataclass(frozen=True)
 class Load:
-    """The outcome of a load; times in seconds, sorted."""
+    """A load's outcome; times in seconds, sorted."""
 
     seconds: float
     times: Sequence[float]
@@ -31,7 +31,7 @@ class Load:
         return len(self.times) / self.seconds
 
     def percentile(self, percent: float) -> float:
-        """Return the time within which so many percent of the requests were answered."""
+        """Return the time within which so many percent of requests were answered."""
         return percentile(self.times, percent)
 
 
@@ -64,7 +64,7 @@ def load(port: int, paths: Sequence[str], *, connections: int = 8, processes: in
 
 
 def fetch(path: str, connection: socket.socket) -> tuple[float, bytes]:
-    """Return the time of one request over an open connection, and its whole response."""
+    """Return one request's time over an open connection, and its whole response."""
     started = time.perf_counter()
     connection.sendall(_request(path))
     answer = connection.recv(_RECEIVE)
@@ -85,7 +85,7 @@ def _request(path: str) -> bytes:
 
 
 def _length(answer: bytes) -> int:
-    """Return the length of the response with its head; 0 while the head is incomplete."""
+    """Return the response length with its head; 0 while the head is incomplete."""
     end = answer.find(b"\r\n\r\n")
     if end < 0:
         return 0

@@ -1,7 +1,7 @@
-"""Launches and trades of Zora and Doppler on the development chain: recorded logs, emitted again for each new token.
+"""Zora's and Doppler's launches and trades on the development chain: recorded logs, emitted again for each new token.
 
 The contracts that emit them have code that emits what its caller names. The pool manager keeps its own behind that.
-Tokens answer the recorded views. Numbers of launches are as on Base: three by Zora for each one by Doppler.
+Tokens answer the recorded views. Launch numbers are as on Base: three by Zora for each one by Doppler.
 """
 
 import json
@@ -20,26 +20,26 @@ from tests.nodes.launchpad_recordings import NOWHERE, ROLES
 from tokens.chains.registry import chains
 
 _DATA = Path("tests/data/launchpads")
-# Of one round, with their launchpads' part of Base's launches.
+# For one round, with their launchpads' part in Base's launches.
 _ROUND = ("zora-creator_coin_1", "zora-creator_coin_1", "zora-creator_coin_1", "doppler-multicurve_1_weth")
 LAUNCHES_A_ROUND = len(_ROUND)
 # The pool manager's own code, once it also emits logs.
 _MANAGER_CODE = "0x" + "7e" * 20
 _TRANSACTION_GAS = 1_000_000
 _SELECTOR_DIGITS = 10
-# Roles of the contracts whose logs are emitted, besides the pool manager: nobody reads transfers here.
+# Contract roles whose logs are emitted, besides the pool manager: nobody reads transfers here.
 _EMITTING = ("factory_proxy", "hook", "airlock_factory", "initializer_v4_multicurve_and_hook")
 # Code that returns 18 to each call, as a token's decimals.
 _EIGHTEEN = "0x60125f5260205ff3"
-# As many digits of a token's address stay, so that it sorts as the recorded one.
+# As many digits in a token's address stay, so that it sorts as the recorded one.
 _SORTING_DIGITS = 10
 
 
 class LaunchpadMix:
-    """Recorded launches and trades at a node, of tokens that no other call has had."""
+    """Recorded launches and trades at a node, for tokens that no other call has had."""
 
     def __init__(self, deployment: DevelopmentContracts) -> None:
-        """Put the emitting code to the addresses of the launchpads' contracts."""
+        """Put the emitting code to the launchpads' contract addresses."""
         self._url, self._at = deployment.rpc_url, deployment
         self._recordings = [json.loads((_DATA / f"{name}.json").read_text(encoding="utf-8")) for name in _ROUND]
         self._numbers = count(1)
@@ -67,7 +67,7 @@ class LaunchpadMix:
         return {f"LAUNCHPADS_{self._at.chain_id}": "clanker,zora,doppler"}
 
     def send_next(self, sender: str) -> None:
-        """Send the next launch of a round with the trades that were recorded after it, without waiting."""
+        """Send the next launch in a round with the trades that were recorded after it, without waiting."""
         number = next(self._numbers)
         recording = self._recordings[number % LAUNCHES_A_ROUND]
         recorded = recording["expected"]
@@ -92,7 +92,7 @@ class LaunchpadMix:
         names |= {contracts["pool_manager"]: self._at.pool_manager} | addresses
         if "weth" in contracts:
             names[contracts["weth"]] = self._at.wrapped_native
-        # A hook may have the address of a contract of the development chain.
+        # A hook may have a contract address on the development chain.
         digits = {
             before.lower().removeprefix("0x"): after.lower().removeprefix("0x") for before, after in names.items()
         }
@@ -115,9 +115,9 @@ class LaunchpadMix:
 
 
 def _emitter(implementation: str = "") -> str:
-    """Return code that emits a log with the topics and the data of its calldata, and delegates other calls.
+    """Return code that emits a log with the topics and the data in its calldata, and delegates other calls.
 
-    Calldata: number of topics, places of four topics, data; a word each but the data.
+    Calldata: topic count, places for four topics, data; a word each but the data.
     """
     blocks = []
     for topics in range(1, 5):
@@ -139,7 +139,7 @@ def _emitter(implementation: str = "") -> str:
 
 
 def _viewed(recording: Mapping[str, Any]) -> str:
-    """Return code that answers the recorded views of the launched token that have no arguments."""
+    """Return code that answers the launched token's recorded views without arguments."""
     token = recording["expected"]["token"].lower()
     views = {
         view["data"][2:]: view["result"][2:]
@@ -159,7 +159,7 @@ def _viewed(recording: Mapping[str, Any]) -> str:
 
 
 def _calls(logs: list[dict[str, Any]]) -> str:
-    """Return the code of a creation that has each log emitted, in sequence."""
+    """Return a creation's code that has each log emitted, in sequence."""
     payloads = [
         f"{len(log['topics']):064x}" + "".join(topic[2:] for topic in log["topics"]).ljust(256, "0") + log["data"][2:]
         for log in logs

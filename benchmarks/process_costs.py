@@ -1,4 +1,4 @@
-"""Costs of a program while it works: time, its processes' CPU and memory, and PostgreSQL's CPU beside it."""
+"""A program's costs while it works: time, its processes' CPU and memory, and PostgreSQL's CPU beside it."""
 
 import os
 import signal
@@ -19,15 +19,15 @@ _LOOK_SECONDS = 0.05
 
 
 class ProgramFailedError(Exception):
-    """A program that ended with an error, too early, or timed out; the text has the end of its output."""
+    """A program that ended with an error, too early, or timed out; the text has its output's end."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Costs:
-    """The costs of a program from its start until it was done."""
+    """A program's costs from its start until it was done."""
 
     seconds: float
-    # User and system time of all its processes.
+    # User and system time in all its processes.
     cpu_seconds: float
     # The most resident memory that its processes ever had, added up.
     peak_mb: float
@@ -72,13 +72,13 @@ def run_measured(
 
 
 def database_cpu() -> float:
-    """Return the CPU seconds of all processes of the benchmarks' server so far, those that ended included."""
+    """Return the CPU seconds for all processes in the benchmarks' server so far, those that ended included."""
     with dataset.connect("postgres") as connection:
         return server_cpu(connection)
 
 
 def server_cpu(connection: "psycopg.Connection[tuple[object, ...]]") -> float:
-    """Return the CPU seconds of all processes of this connection's server so far."""
+    """Return the CPU seconds for all processes in this connection's server so far."""
     (pid,) = connection.execute("SELECT pg_backend_pid()").fetchone() or (0,)
     assert isinstance(pid, int)
     postmaster = psutil.Process(pid).parent()
@@ -120,7 +120,7 @@ def _running(
 
 
 def _wait(process: "subprocess.Popen[bytes]", seconds: float) -> tuple[int | None, float]:
-    """Return the code of a process that ended and the CPU of it and its children; None and 0 while it runs."""
+    """Return the exit code when a process ended, and its and its children's CPU; None and 0 while it runs."""
     deadline = time.monotonic() + seconds
     while True:
         pid, status, usage = os.wait4(process.pid, os.WNOHANG)
@@ -133,11 +133,11 @@ def _wait(process: "subprocess.Popen[bytes]", seconds: float) -> tuple[int | Non
 
 
 def _look(process: psutil.Process, peaks: dict[int, int]) -> float:
-    """Update the peaks of a process and its children in kB; return their CPU seconds so far."""
+    """Update a process's and its children's peaks in kB; return their CPU seconds so far."""
     total = 0.0
     try:
         for one in (process, *process.children(recursive=True)):
-            # Not getrusage's maximum: that begins with the memory of the parent process.
+            # Not getrusage's maximum: that begins with the parent process's memory.
             for line in Path(f"/proc/{one.pid}/status").read_text(encoding="utf-8").splitlines():
                 if line.startswith("VmHWM:"):
                     peaks[one.pid] = int(line.split()[1])

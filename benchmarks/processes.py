@@ -1,4 +1,4 @@
-"""Processes of the service as in production, by the lines of the Procfile, for the duration of a block."""
+"""The service's processes as in production, by the Procfile's lines, for a block's duration."""
 
 import subprocess
 import time
@@ -14,7 +14,7 @@ _START_SECONDS = 60.0
 
 @contextmanager
 def web_server(environment: Mapping[str, str], **settings: str) -> Iterator[int]:
-    """Yield the port of a web server with these settings; it runs until the block ends."""
+    """Yield a web server's port with these settings; it runs until the block ends."""
     port = free_port()
     own = {"PORT": str(port), "WEB_HOST": HOST, "WEB_WORKERS": "2"} | settings
     with _process("web", dict(environment) | own) as process:

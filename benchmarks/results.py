@@ -1,4 +1,4 @@
-"""The results of benchmarks as JSON, beside the tables of README.md that were made from them."""
+"""Benchmark results as JSON, beside the tables in README.md that were made from them."""
 
 import json
 import os
@@ -11,7 +11,7 @@ _DIRECTORY = Path(__file__).parent / "results"
 
 
 def keep(name: str, result: dict[str, Any]) -> None:
-    """Write `results/<name>.json`, with a description of the machine."""
+    """Write `results/<name>.json`, with a machine description."""
     machine = {
         "day": time.strftime("%Y-%m-%d", time.gmtime()),
         "processors": os.cpu_count(),

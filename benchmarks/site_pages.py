@@ -1,9 +1,9 @@
-"""Benchmark of the public pages in a browser with an empty cache: bytes, time to the first content, and layout shift.
+"""Benchmark for the public pages in a browser with an empty cache: bytes, time to the first content, and layout shift.
 
     python -m benchmarks.site_pages [--rounds 9] [--tokens 100000]
 
 The web server runs as in production on loopback. The newest twenty tokens have hour candles, so that the token page
-has 120 bars. Bytes are those on the wire with headers, of all that the page loads. The floor is a page of one line
+has 120 bars. Bytes are counted on the wire with headers, for all that the page loads. The floor is a one-line page
 from Python's own server. Exits with code 1 beyond a limit.
 """
 
@@ -55,7 +55,7 @@ class _View(NamedTuple):
 
 
 def main() -> int:
-    """Print and keep the figures of each page; return 1 where one is beyond its limit."""
+    """Print and keep each page's figures; return 1 where one is beyond its limit."""
     parser = argparse.ArgumentParser(description="Measure the public pages in a browser.")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--tokens", type=int, default=100_000)
@@ -97,7 +97,7 @@ def _check(views: dict[str, _View]) -> bool:
 
 
 def _prepare_rows(count: int) -> dict[str, str]:
-    """Give the newest tokens hour candles up to now, and return the paths of pages by name."""
+    """Give the newest tokens hour candles up to now, and return page paths by name."""
     with dataset.connect(dataset.name(count)) as connection:
         connection.execute(_CANDLES)
         found = connection.execute(_NEWEST).fetchone()
@@ -114,7 +114,7 @@ def _prepare_rows(count: int) -> dict[str, str]:
 
 
 def _view_often(url: str, rounds: int) -> _View:
-    """Return the medians of views with an empty cache, after one that is not counted."""
+    """Return the medians over views with an empty cache, after one that is not counted."""
     with open_browser() as browser:
         views = [_view_once(browser, url) for _ in range(rounds + 1)][1:]
     return _View(*(statistics.median(values) for values in zip(*views, strict=True)))

@@ -1,10 +1,10 @@
-"""Benchmark of starts: CPU of each process and command up to its first action, and memory of all of `make run`.
+"""Start benchmark: CPU in each process and command up to its first action, and the memory that `make run` takes.
 
     python -m benchmarks.starts [--tree .] [--rounds 5]
 
-A start is user and system time, the median of the rounds, with byte code, beside a running `make run`. The floor is the
-import of Django's command line. Memory is the proportional set size (PSS) of all processes, bundled servers included,
-45 s after the greeting. The tree is a checkout of any commit with a `.venv`. Exits with code 1 where `manage.py
+A start is user and system time, the rounds' median, with byte code, beside a running `make run`. The floor is the
+import of Django's command line. Memory is the proportional set size (PSS) in all processes, bundled servers included,
+45 s after the greeting. The tree is any commit's checkout with a `.venv`. Exits with code 1 where `manage.py
 help` takes longer than the limit.
 """
 
@@ -63,7 +63,7 @@ def _parse_options() -> argparse.Namespace:
 
 
 def _measure_tree(tree: Path, *, rounds: int) -> dict[str, float]:
-    """Return label -> CPU seconds of each start, MB of `make run`, and the number of its processes."""
+    """Return label -> each start's CPU seconds, MB in `make run`, and its process count."""
     with tempfile.TemporaryDirectory(prefix="launchboard-starts-", ignore_cleanup_errors=True) as local:
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         environment |= {"DJANGO_SETTINGS_MODULE": "config.settings", "LAUNCHBOARD_LOCAL": local}
@@ -92,7 +92,7 @@ def _cpu(tree: Path, arguments: Sequence[str], environment: dict[str, str], roun
 
 @contextmanager
 def _make_run(tree: Path, environment: dict[str, str]) -> Iterator[psutil.Process]:
-    """Run the module of `make run` until its greeting, for the duration of the block."""
+    """Run the `make run` module until its greeting, for the block's duration."""
     command = [str(tree / ".venv/bin/python"), "-m", "development.run"]
     log = Path(environment["LAUNCHBOARD_LOCAL"], "run.log")
     with log.open("wb") as output, subprocess.Popen(command, cwd=tree, env=environment, stdout=output) as process:
@@ -107,7 +107,7 @@ def _make_run(tree: Path, environment: dict[str, str]) -> Iterator[psutil.Proces
 
 
 def _sizes(run: psutil.Process) -> Iterator[float]:
-    """Yield the proportional set size of a process and of each below it in kB."""
+    """Yield the proportional set size for a process and for each below it in kB."""
     for process in (run, *run.children(recursive=True)):
         yield process.memory_full_info().pss / 1024
 

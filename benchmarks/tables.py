@@ -1,4 +1,4 @@
-"""Tables of results for a terminal and for README.md, and limits that were kept or not."""
+"""Result tables for a terminal and for README.md, and limits that were kept or not."""
 
 from collections.abc import Sequence
 

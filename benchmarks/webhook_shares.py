@@ -1,8 +1,8 @@
-"""Deliveries to a bystander beside 20 endpoints, of one key or of ten, that answer and then hang.
+"""Deliveries to a bystander beside 20 endpoints, for one key or for ten, that answer and then hang.
 
     python -m benchmarks.webhook_shares [--seconds 20]
 
-Ten events a second go to all endpoints. Times are from the storage of an event to its request at the bystander, whose
+Ten events a second go to all endpoints. Times are from an event's storage to its request at the bystander, whose
 endpoint has another owner. Exits with code 1 where an attack by one key makes the 99th percentile longer than 250 ms,
 and longer than one and a half times that without an attack. Ten keys show what a full process costs: until their
 endpoints hang, they take 200 deliveries a second.
@@ -31,7 +31,7 @@ _SETTINGS = {"WEBHOOK_ALLOWED_NETWORKS": HOST}
 # Longer than an attempt may take.
 _HANG_SECONDS = 60.0
 _LIMIT_SECONDS, _LIMIT_RATIO = 0.25, 1.5
-# Attack -> keys of the endpoints; fast answers of each before it hangs; whether it answers again afterwards.
+# Attack -> the endpoints' keys; each one's fast answers before it hangs; whether it answers again afterwards.
 _ATTACKS = {
     "none": (0, 0, False),
     "one answer": (1, 1, False),
@@ -68,7 +68,7 @@ def main() -> int:
 
 
 def _measure(seconds: float, keys: int, answers: int, is_repeated: bool) -> dict[str, float]:
-    """Return the times of the bystander in one attack."""
+    """Return the bystander's times in one attack."""
     dataset.make_empty(_DATABASE, template=_MIGRATED)
     times: list[float] = []
     with _receiver(times, answers=None, is_repeated=False) as bystander, ExitStack() as attackers:
@@ -82,7 +82,7 @@ def _measure(seconds: float, keys: int, answers: int, is_repeated: bool) -> dict
             for url, owner in zip(hanging, cycle(owners), strict=False):
                 connection.execute(_ENDPOINT, [owner and owner[0], url, b"a" * 32])
         with events(dataset.environment(_DATABASE) | _SETTINGS):
-            # The first event waits for the start of the process.
+            # The first event waits for the process's start.
             with dataset.connect(_DATABASE) as connection:
                 store_event(connection, "first")
             while not times:
@@ -102,7 +102,7 @@ def _measure(seconds: float, keys: int, answers: int, is_repeated: bool) -> dict
 
 @contextmanager
 def _receiver(times: list[float], *, answers: int | None, is_repeated: bool) -> Iterator[str]:
-    """Yield the URL of a receiver that notes how old each event is; after so many answers it hangs, or never."""
+    """Yield a receiver's URL that notes how old each event is; after so many answers it hangs, or never."""
     ended, counts = threading.Event(), [0]
 
     class Handler(BaseHTTPRequestHandler):

@@ -781,6 +781,11 @@ def test_the_prose_is_in_the_words_of_the_field(modules):
     assert figures["persons"] <= 1.5 and figures["speech"] <= 3 and figures["field"] >= 8, figures
 
 
+def test_the_prose_of_benchmarks_has_few_noun_chains():
+    figures = grammar([file.read_text(encoding="utf-8") for file in (ROOT / "benchmarks").rglob("*.py")])
+    assert figures["of"] <= MAX_GRAMMAR["of"] and figures["relatives"] <= MAX_GRAMMAR["relatives"], figures
+
+
 def test_all_sources_are_read(modules):
     assert {"config.urls", "config.http", "accounts.models", "tokens.chains.evm", "development.run"} <= set(modules)
     assert "tokens.models" in modules["tokens.indexing.index_requests"].imports

@@ -1,1 +1,1 @@
-"""Attacks of one client on the server of `make run`, each beside a bystander."""
+"""Attacks by one client on the `make run` server, each beside a bystander."""

@@ -1,13 +1,13 @@
-"""Attacks of one client on the server of `make run`, each beside a bystander.
+"""Attacks by one client on the `make run` server, each beside a bystander.
 
     make run                                      # in another terminal
     python -m benchmarks.attacks [--only NAME] [--seconds 10]
 
 `none` is always run first: on a busy machine, `list p99 by none` compares an attack with it. A bystander reads
 `/api/tokens` 40 times a second and `/healthz` 10 times, from changing addresses. Exits with code 1
-where an attack costs it more than the limits: 250 ms for the list in 99 of 100 requests, 1 s for the probe in all, and
-no failed response. Recovery is the time from the end of the attack to the next response of the probe. Memory is the
-largest resident set of a web process during the attack and five seconds after it.
+where an attack costs it more than the limits: 250 ms for the list in 99 % of requests, 1 s for the probe in all, and
+no failed response. Recovery is the time from the attack's end to the probe's next response. Memory is the
+largest resident set that a web process has during the attack and five seconds after it.
 """
 
 import argparse
@@ -37,7 +37,7 @@ Attack = Callable[[Target], None]
 
 
 def _rest(target: Target) -> None:
-    """Attack nothing: the floor of the figures."""
+    """Attack nothing: the floor for the figures."""
     while not target.is_over():
         time.sleep(0.1)
 
@@ -117,7 +117,7 @@ def _target(options: argparse.Namespace) -> Target:
 
 
 def _warm_up(target: Target) -> None:
-    """Have every process compile its pages once: that takes 0.3 s of CPU, and is no part of an attack."""
+    """Have every process compile its pages once: that takes 0.3 CPU seconds, and belongs to no attack."""
     for path in _WARMED:
         for _ in range(_WARM_REQUESTS):
             try:
@@ -129,7 +129,7 @@ def _warm_up(target: Target) -> None:
 def _attack(name: str, options: argparse.Namespace) -> tuple[Experience, float, int, int]:
     """Run one attack beside the bystander; return what it met, the recovery in seconds, and two sizes in bytes.
 
-    Raises RuntimeError if the server does not recover: no later figure would be of its own attack.
+    Raises RuntimeError if the server does not recover: no later figure would belong to its own attack.
     """
     target = _target(options)
     attacker = multiprocessing.get_context("fork").Process(target=ATTACKS[name], args=(target,), daemon=True)
@@ -160,7 +160,7 @@ def _is_alive(target: Target) -> bool:
 
 @contextmanager
 def _stopped_provider() -> Iterator[None]:
-    """Stop the stand-in of the market data during the block: its connections open, and nothing is answered."""
+    """Stop the market data stand-in during the block: its connections open, and nothing is answered."""
     stand_ins = [
         process
         for process in psutil.process_iter(["cmdline"])
@@ -176,7 +176,7 @@ def _stopped_provider() -> Iterator[None]:
 
 
 def _web_memory(port: int) -> int:
-    """Return the largest resident set of the processes below the one that listens on the port, in bytes."""
+    """Return the largest resident set among the processes below the one that listens on the port, in bytes."""
     sizes = [0]
     for process in psutil.process_iter(["cmdline"]):
         if "granian" in " ".join(process.info["cmdline"] or ()):

@@ -1,4 +1,4 @@
-"""Bystander: clients at addresses of their own that read the list and the probe during an attack."""
+"""Bystander: clients at their own addresses that read the list and the probe during an attack."""
 
 import multiprocessing
 import threading
@@ -25,17 +25,17 @@ class Experience:
 
     @property
     def list_p50(self) -> float:
-        """Median of the list, in seconds."""
+        """List's median, in seconds."""
         return percentile(self.lists, 50)
 
     @property
     def list_p99(self) -> float:
-        """99th percentile of the list, in seconds."""
+        """List's 99th percentile, in seconds."""
         return percentile(self.lists, 99)
 
     @property
     def slowest_probe(self) -> float:
-        """Slowest response of `/healthz`, in seconds."""
+        """Slowest response from `/healthz`, in seconds."""
         return self.probes[-1]
 
 

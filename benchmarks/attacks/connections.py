@@ -1,4 +1,4 @@
-"""Attacks by connections: unfinished headers and bodies, streams of HTTP/2 without TLS, responses that stay unread."""
+"""Attacks by connections: unfinished headers and bodies, HTTP/2 streams without TLS, responses that stay unread."""
 
 import resource
 import socket
@@ -8,14 +8,14 @@ from contextlib import ExitStack, suppress
 
 from benchmarks.attacks.target import Target
 
-# Each worker of the server has four threads, and there are two workers.
+# Each server worker has four threads, and there are two workers.
 _THREADS = 8
 _UNFINISHED = 1_300
 _BODY_PATH = "/api/tokens/fetch-by-pool-addresses"
 
 
 def open_streams_of_http2(target: Target) -> None:
-    """Open 8 streams of HTTP/2 without TLS with endless bodies, and close the connection; again and again."""
+    """Open 8 HTTP/2 streams without TLS with endless bodies, and close the connection; again and again."""
     for _ in target.rounds(every=0.5):
         with suppress(OSError), target.connect() as connection:
             connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _frame(4, 0, 0, b""))
@@ -38,7 +38,7 @@ def leave_bodies_unsent(target: Target) -> None:
 
 
 def send_bodies_slowly(target: Target) -> None:
-    """Hold 64 requests with a body of one byte per second."""
+    """Hold 64 requests whose bodies arrive at one byte per second."""
     head = _body_head(target, 100_000)
     _hold(target, 64, lambda connection: connection.sendall(head), drip=b" ")
 
@@ -100,7 +100,7 @@ def _body_head(target: Target, length: int) -> bytes:
 
 
 def _frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
-    """Return a frame of HTTP/2 (RFC 9113, section 4.1)."""
+    """Return an HTTP/2 frame (RFC 9113, section 4.1)."""
     return len(payload).to_bytes(3, "big") + bytes((kind, flags)) + stream.to_bytes(4, "big") + payload
 
 

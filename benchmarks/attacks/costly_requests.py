@@ -11,27 +11,27 @@ _LONG = 250_000
 
 
 def send_long_content_types(target: Target) -> None:
-    """Send `Content-Type` headers of semicolons."""
+    """Send `Content-Type` headers full of semicolons."""
     _send_headers(target, f"Content-Type: application/json{';' * _LONG}", method="POST")
 
 
 def send_long_etags(target: Target) -> None:
-    """Send `If-None-Match` headers of many tags, for a cached response."""
+    """Send `If-None-Match` headers with many tags, for a cached response."""
     _send_headers(target, "If-None-Match: " + '"a",' * (_LONG // 4))
 
 
 def send_long_encodings(target: Target) -> None:
-    """Send `Accept-Encoding` headers of many encodings."""
+    """Send `Accept-Encoding` headers with many encodings."""
     _send_headers(target, "Accept-Encoding: " + "a;q=0.1," * (_LONG // 8))
 
 
 def send_long_cookies(target: Target) -> None:
-    """Send `Cookie` headers of many pairs."""
+    """Send `Cookie` headers with many pairs."""
     _send_headers(target, "Cookie: " + 'a="\\073";' * (_LONG // 9))
 
 
 def send_headers_of_30_kb(target: Target) -> None:
-    """Send the four kinds of headers below the server's limit."""
+    """Send the four headers below the server's limit."""
     for_cookies, for_tags = 'a="\\073";' * 3_300, '"a",' * 7_500
     headers = [
         f"Content-Type: application/json{';' * 30_000}",
@@ -54,7 +54,7 @@ def send_long_lists(target: Target) -> None:
 
 
 def rehearse_large_airdrops(target: Target) -> None:
-    """Rehearse launches with an airdrop of 100,000 entries, with a partner key."""
+    """Rehearse launches with 100,000 airdrop entries, with a partner key."""
     entries = [{"account": f"0x{number + 1:040x}", "amount": 100_000} for number in range(_ENTRIES)]
     body = {
         "chainId": 31337,
@@ -67,7 +67,7 @@ def rehearse_large_airdrops(target: Target) -> None:
 
 
 def guess_passwords(target: Target) -> None:
-    """Try passwords of made-up names, at the operators' log-in and at the administrators' call."""
+    """Try passwords for made-up names, at the operators' log-in and at the administrators' call."""
     page = target.request("GET", "/admin/login/").decode(errors="replace")
     cookie, token = re.search(r"csrftoken=(\w+)", page), re.search(r'csrfmiddlewaretoken" value="(\w+)"', page)
 

@@ -1,4 +1,4 @@
-"""Attacks by many requests at once from one address: cheap to send, and allowed by the limits of rates."""
+"""Attacks by many requests at once from one address: cheap to send, and allowed by the rate limits."""
 
 import json
 import secrets
@@ -11,7 +11,7 @@ from benchmarks.attacks.target import Target
 _LARGE_BODY = 262_200
 _AT_ONCE = 200
 _PAGES_AT_ONCE = 300
-# MAX_CONTAINERS of config/api/parsing.py.
+# MAX_CONTAINERS in config/api/parsing.py.
 _LISTS = 150_000
 
 
@@ -51,7 +51,7 @@ def nest_json(target: Target) -> None:
 
 
 def name_unknown_arguments(target: Target) -> None:
-    """Call a tool of the Model Context Protocol with 5,000 arguments that it lacks."""
+    """Call a Model Context Protocol tool with 5,000 arguments that it lacks."""
     arguments = {f"x{number}": 1 for number in range(5_000)}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_status", "arguments": arguments}}
     body = json.dumps(call, separators=(",", ":")).encode()
@@ -65,5 +65,5 @@ def request_readiness(target: Target) -> None:
 
 
 def leave_stream_requests_unfinished(target: Target) -> None:
-    """Hold 1,300 connections to the port of the stream with unfinished headers; the stream listens one port higher."""
+    """Hold 1,300 connections to the stream's port with unfinished headers; the stream listens one port higher."""
     connections.leave_headers_unfinished(target.at_port(target.port + 1))

@@ -1,4 +1,4 @@
-"""The attacked server, and connections to it from addresses of the loopback network."""
+"""The attacked server, and connections to it from loopback addresses."""
 
 import json
 import socket
@@ -17,7 +17,7 @@ _RECEIVE = 65_536
 
 @dataclass(frozen=True)
 class Target:
-    """A server of `make run`, a partner key of it, and the end of the attack in monotonic seconds."""
+    """A `make run` server, a partner key for it, and the attack's end in monotonic seconds."""
 
     host: str
     port: int
@@ -25,7 +25,7 @@ class Target:
     ends_at: float
 
     def at_port(self, port: int) -> "Target":
-        """Return the same with another port of this server's processes."""
+        """Return the same with another port that this server listens on."""
         return replace(self, port=port)
 
     def is_over(self) -> bool:
@@ -33,7 +33,7 @@ class Target:
         return time.monotonic() >= self.ends_at
 
     def rounds(self, *, every: float) -> Iterator[int]:
-        """Yield the number of each round until the attack ends, `every` seconds apart or later."""
+        """Yield each round's number until the attack ends, `every` seconds apart or later."""
         number = 0
         while not self.is_over():
             begun = time.monotonic()
@@ -58,7 +58,7 @@ class Target:
     def request(
         self, method: str, path: str, *, headers: Sequence[str] = (), body: bytes = b"", source: str = ATTACKER
     ) -> bytes:
-        """Return the whole response to a request on a connection of its own. Raises OSError."""
+        """Return the whole response to a request on its own connection. Raises OSError."""
         lines = [f"{method} {path} HTTP/1.1", f"Host: {self.host}:{self.port}", "Connection: close", *headers]
         if body:
             lines.append(f"Content-Length: {len(body)}")
@@ -70,7 +70,7 @@ class Target:
         return bytes(answer)
 
     def request_launch(self, body: bytes) -> bytes:
-        """Return the whole response to the body of a launch, with the partner key. Raises OSError."""
+        """Return the whole response to a launch body, with the partner key. Raises OSError."""
         headers = ["Content-Type: application/json", f"x-api-key: {self.key}"]
         return self.request("POST", "/api/tokens/deploy", headers=headers, body=body)
 

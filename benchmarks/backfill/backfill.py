@@ -1,17 +1,17 @@
-"""Benchmark of the backfill of a chain into the database, beside Envio, Ponder and PostgreSQL's COPY.
+"""Benchmark for a chain's backfill into the database, beside Envio, Ponder and PostgreSQL's COPY.
 
     python -m benchmarks.backfill.backfill [--launches 50000] [--blocks 200000] [--pairs 5] [--only-pairs] [--ponder]
 
-A fast node of our own (`backfill_node.py`) serves invented launches of generation v4. Ours is the command of the
-operating guide, `manage.py backfill`, with its default settings, into an empty database of the bundled PostgreSQL that
+Our own fast node (`backfill_node.py`) serves invented v4 launches. Ours is the command in the
+operating guide, `manage.py backfill`, with its default settings, into an empty database in the bundled PostgreSQL that
 has all migrations' indexes and triggers; from its start to its end, Django's start included. Ours and Envio
-(`envio_peer.py`) take turns against the same node: the median of the pairs' ratios counts. Ours is then run against
+(`envio_peer.py`) take turns against the same node: the pairs' median ratio counts. Ours is then run against
 nodes whose logs lack their block's timestamp, and with 30 ms for each request, and once more with `--verify`. Ponder
-(`ponder_peer.py`) gets the same node, and once more the same node under 40 URLs, which frees it of its own limit of
-requests a second. The floor is PostgreSQL's COPY of the rows that ours wrote into the same tables with the same indexes
+(`ponder_peer.py`) gets the same node, and once more the same node under 40 URLs, which frees it from its own limit on
+requests a second. The floor is PostgreSQL's COPY, with our rows, into the same tables with the same indexes
 and triggers.
 
-After each run the launches in the database are compared with those of the chain: a missing or different one is a
+After each run the launches in the database are compared with the chain's: a missing or different one is a
 failure at any speed. The results go to `benchmarks/results/backfill.json` as well. Exits with code 1 where a run is
 wrong, or one is beyond a limit.
 """
@@ -55,7 +55,7 @@ SELECT concat_ws('|', lower(contract_address), name, symbol, lower(admin), pool_
 FROM tokens_token WHERE NOT unindexed
 """
 OURS_NAME, VERIFIED_NAME, ENVIO_NAME = "ours", "ours, read twice (--verify)", "Envio"
-# Our other runs: name, the node's path, further words of the command.
+# Our other runs: name, node path, further command-line words.
 RUNS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("ours, logs without times", "plain/0", ()),
     ("ours, 30 ms a request", "stamped/30", ()),
@@ -88,7 +88,7 @@ class Run:
     calls: dict[str, int]
     requests: int
     node_cpu_seconds: float
-    # From the start of the program to its first request.
+    # From the program's start to its first request.
     start_seconds: float
     right: bool
 
@@ -169,7 +169,7 @@ def _run_ponder(node: str, options: argparse.Namespace, name: str, urls: int) ->
 def _finish(node: str, name: str, costs: Costs, *, digest: str, changes: object) -> Run:
     """Return the run from the node's counts and the database.
 
-    `changes` is the expected number of events after launch, None where they are not compared.
+    `changes` is the expected event count after launch, None where they are not compared.
     """
     counts = _read_counts(node)
     run = Run(
@@ -193,7 +193,7 @@ def _digest(database: str, statement: str) -> str:
 
 
 def _report(runs: list[Run], copied: Copied, options: argparse.Namespace) -> int:
-    """Print the median run of each name, keep all, and check the limits."""
+    """Print each name's median run, keep all, and check the limits."""
     median = {
         name: _median([run for run in runs if run.name == name]) for name in dict.fromkeys(run.name for run in runs)
     }
@@ -231,7 +231,7 @@ def _row(run: Run, envio: Run) -> tuple[str, ...]:
 
 
 def _median(runs: list[Run]) -> Run:
-    """Return the run of the median time; of two in the middle the faster one."""
+    """Return the run with the median time; the faster one if two are in the middle."""
     return sorted(runs, key=lambda run: run.costs.seconds)[(len(runs) - 1) // 2]
 
 
@@ -247,7 +247,7 @@ def _is_ours(run: Run) -> bool:
 
 @contextmanager
 def served_chain(launches: int, blocks: int) -> Iterator[str]:
-    """Yield the URL of a node with so many launches, without the path that selects its responses."""
+    """Yield a node's URL with so many launches, without the path that selects its responses."""
     command = [
         sys.executable,
         "-m",

@@ -1,6 +1,6 @@
-"""Responses of a node of the generated chain. Its logs are rendered once at the start, all else on request.
+"""Node responses for the generated chain. Its logs are rendered once at the start, all else on request.
 
-Responses are bytes of JSON. `stamped` logs contain their block's timestamp, as those of newer nodes do.
+Responses are JSON bytes. `stamped` logs contain their block's timestamp, as newer nodes' logs do.
 """
 
 from bisect import bisect_left
@@ -21,7 +21,7 @@ from benchmarks.backfill.backfill_texts import (
 )
 from tokens.chains.abi import codec
 
-# The events of launches and of what comes after. Transfers, Uniswap's own and others are in receipts only.
+# Launch events and later ones. Transfers, Uniswap's own and others are in receipts only.
 _OURS = frozenset(
     event.topic0
     for name in ("v4", "after_launch")
@@ -42,7 +42,7 @@ class TooManyLogsError(Exception):
 
 
 class Answers:
-    """The responses of one chain."""
+    """One chain's responses."""
 
     def __init__(self, chain: Chain) -> None:
         self.head = chain.blocks - 1 + BLOCKS_BEHIND
@@ -53,7 +53,7 @@ class Answers:
         self._blooms = [bloom_of(action) for action in self._ours]
 
     def logs(self, wanted: Mapping[str, Any], *, stamped: bool, most: int) -> bytes:
-        """Return the result of eth_getLogs, an array.
+        """Return the eth_getLogs result, an array.
 
         Raises UnsupportedFilterError, and TooManyLogsError where it has more logs than `most`.
         A filter must name its first topics, and none that is rendered in receipts only.
@@ -93,7 +93,7 @@ class Answers:
         return render_block(number, texts, time=block_time(number), bloom=bloom)
 
     def receipts(self, wanted: str, *, stamped: bool) -> bytes:
-        """Return the receipts of a block, an array."""
+        """Return a block's receipts, an array."""
         number = self.number(wanted)
         if not 0 <= number <= self.head:
             return b"null"
@@ -106,12 +106,12 @@ class Answers:
         return render_transaction(found).encode() if found else b"null"
 
     def receipt(self, tx_hash: str, *, stamped: bool) -> bytes:
-        """Return the receipt of a transaction by its hash."""
+        """Return a transaction's receipt by its hash."""
         found = self._find(tx_hash)
         return self._receipt(found, stamped=stamped) if found else b"null"
 
     def number(self, wanted: str) -> int:
-        """Return the number of a block given as a hash, a name or a number in hex; -1 where there is none."""
+        """Return the block number, given as a hash, a name or a number in hex; -1 where there is none."""
         if len(wanted) == 66:
             number = int(wanted[2:10], 16)
             return number if block_hash(number) == wanted else -1
@@ -119,7 +119,7 @@ class Answers:
         return names[wanted] if wanted in names else int(wanted, 16)
 
     def block_range(self, wanted: Mapping[str, Any]) -> tuple[int, int]:
-        """Return the first and the last block of a filter."""
+        """Return a filter's first and last block."""
         if "blockHash" not in wanted:
             return self.number(wanted["fromBlock"]), self.number(wanted["toBlock"])
         number = self.number(wanted["blockHash"])
@@ -128,11 +128,11 @@ class Answers:
         return number, number
 
     def _places(self, number: int) -> range:
-        """Return the indexes of the launchpad's transactions in a block."""
+        """Return the launchpad's transaction indexes in a block."""
         return range(bisect_left(self._blocks, number), bisect_left(self._blocks, number + 1))
 
     def _actions(self, number: int) -> list[Action]:
-        """Return all transactions of a block."""
+        """Return all transactions in a block."""
         ours = [self._ours[place] for place in self._places(number)]
         first_log = sum(len(action.shapes) for action in ours)
         return ours + foreign(number, index=len(ours), first_log=first_log)
@@ -148,14 +148,14 @@ class Answers:
 
 
 def one_or_many(value: str | list[str] | None) -> frozenset[str] | None:
-    """Return the lower-case hex of a filter's part; None where it takes any."""
+    """Return a filter part's lower-case hex; None where it takes any."""
     if value is None:
         return None
     return frozenset(text.lower() for text in ([value] if isinstance(value, str) else value))
 
 
 def first_topics(wanted: Mapping[str, Any]) -> frozenset[str] | None:
-    """Return the allowed values of the first topic.
+    """Return the first topic's allowed values.
 
     Raises UnsupportedFilterError where the filter has other topics, too.
     """

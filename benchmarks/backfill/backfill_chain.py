@@ -1,10 +1,10 @@
-"""The chain that backfills are measured on: invented launches of generation v4 on Base, deterministic for each size.
+"""The chain that backfills are measured on: invented v4 launches on Base, deterministic for each size.
 
 Every launch is a recorded one (`tests/nodes/recordings.py`: a plain one, and one with a vault) with another token,
-admin, pool, position and other texts in the places of the recorded ones, so that its logs are those of real contracts:
-17 or more of them, some 1 kB of data in TokenCreated. One in a hundred tokens changes its metadata later on.
+admin, pool, position and other texts instead of the recorded ones, so that its logs equal real contracts' logs:
+17 or more, with some 1 kB of data in TokenCreated. One in a hundred tokens changes its metadata later on.
 
-Hashes are no digests of blocks or transactions: each begins with the block's number, so that the node finds requested
+Hashes are no digests: each begins with the block's number, so that the node finds requested
 records without an index.
 """
 
@@ -24,20 +24,20 @@ from tokens.chains.abi import codec
 
 CHAIN_ID = 8453
 BLOCK_SECONDS = 2
-# Unix seconds of block 0: the first of January 2025.
+# Block 0 in Unix seconds: 1 January 2025.
 FIRST_TIME = 1_735_689_600
 
 _SEED = "backfill"
 _WALLETS = 20_000
 _WITH_VAULT = 0.15
-# A change of metadata comes so many blocks after its launch, after one of so many launches.
+# A metadata change comes so many blocks after its launch, after one launch in so many.
 _CHANGE_AFTER, _CHANGE_EVERY = 1_000, 100
 _INTERFACES = ("clanker.world", "Bankr", "SDK", "Launchpad UI")
 _CREATED = codec.load_abi("v4").event("TokenCreated").topic0
 _REWARD = codec.load_abi("v4").event("TokenRewardAdded").topic0
 _TRANSFER = codec.load_abi("token").event("Transfer").topic0
 _UPDATE_METADATA = codec.load_abi("after_launch").event("UpdateMetadata").topic0
-# Their words in the data: the LP NFT of the reward; tick to extensionsSupply of TokenCreated.
+# Their words in the data: the reward's LP NFT; TokenCreated's tick to extensionsSupply.
 _POSITION_WORD = 7
 _CREATED_FIXED = slice(6, 13)
 
@@ -59,12 +59,12 @@ class Action:
     """A transaction that concerns the launchpad, by the logs that it emits and the values in their places."""
 
     block: int
-    # Its index in its block, and that of its first log.
+    # Its index in its block, and its first log's index.
     index: int
     first_log: int
     shapes: Sequence[LogShape]
     values: Mapping[str, Any]
-    # The expected values of a launch: address, name, symbol, admin, pool; empty for other transactions.
+    # A launch's expected values: address, name, symbol, admin, pool; empty for other transactions.
     launch: tuple[str, ...] = ()
 
     @property
@@ -73,12 +73,12 @@ class Action:
 
 
 def block_hash(number: int) -> str:
-    """Return the hash of a block, which begins with its number."""
+    """Return a block's hash, which begins with its number."""
     return f"0x{number:08x}{_block_digest(number)[8:]}"
 
 
 def transaction_hash(number: int, index: int) -> str:
-    """Return the hash of a transaction, which begins with its block's number and its index there."""
+    """Return a transaction's hash, which begins with its block's number and its index there."""
     return f"0x{number:08x}{index:04x}{_block_digest(number)[12:]}"
 
 
@@ -100,7 +100,7 @@ def block_time(number: int) -> int:
 
 @lru_cache(maxsize=200_000)
 def bloom_bits(value: str) -> int:
-    """Return the bits of an address or a topic (0x-prefixed hex) in a block's filter.
+    """Return the bits in a block's filter for an address or a topic (0x-prefixed hex).
 
     Source: the Yellow Paper, M3:2048.
     """
@@ -110,14 +110,14 @@ def bloom_bits(value: str) -> int:
 
 @dataclass(frozen=True)
 class Chain:
-    """A chain of so many launches over so many blocks, from block 0 on; later blocks hold no logs of the launchpad."""
+    """A chain with so many launches over so many blocks, from block 0 on; later blocks hold no launchpad logs."""
 
     launches: int
     blocks: int
 
     @cached_property
     def actions(self) -> list[Action]:
-        """Yield launches and changes of metadata, in the chain's order."""
+        """Yield launches and metadata changes, in the chain's order."""
         random = Random(_SEED)
         places = sorted(random.randrange(self.blocks) for _ in range(self.launches))
         drafts = [(block, *_draw_launch(random, number)) for number, block in enumerate(places)]
@@ -137,18 +137,18 @@ class Chain:
 
     @property
     def changes(self) -> int:
-        """Return the number of events after launch."""
+        """Return the event count after launch."""
         return len(self.actions) - self.launches
 
     def digest(self) -> str:
-        """Return the hex SHA-256 of the expected lines of all launches, in the order of their addresses."""
+        """Return the hex SHA-256 over all launches' expected lines, sorted by address."""
         launches = (action for action in self.actions if action.launch)
         lines = sorted("|".join((*action.launch, action.tx_hash, str(action.block))) for action in launches)
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def _draw_launch(random: Random, number: int) -> tuple[Sequence[LogShape], dict[str, Any], tuple[str, ...]]:
-    """Return the log shapes and values of a launch, and the values that clients should store."""
+    """Return a launch's log shapes and values, and the values that clients should store."""
     recorded = _VAULT if random.random() < _WITH_VAULT else _PLAIN
     name, symbol = draw_name(random)
     admin = wallet(random.randrange(_WALLETS))
@@ -184,7 +184,7 @@ def _text_words(text: bytes) -> str:
 
 
 def _created_data(admin: str, pool: str, texts: Sequence[bytes], recorded: "_Recorded") -> str:
-    """Return the data of TokenCreated, in hex: msgSender, five offsets, the recorded words, and an offset; the rest."""
+    """Return TokenCreated's data, in hex: msgSender, five offsets, the recorded words, and an offset; the rest."""
     tails = [*map(_text_words, texts), recorded.extensions]
     offsets, end = [], 14 * 32
     for tail in tails:
@@ -199,7 +199,7 @@ class _Recorded:
     """A recorded launch with placeholders."""
 
     shapes: tuple[LogShape, ...]
-    # Words 6 to 12 of TokenCreated, and its array of extensions.
+    # TokenCreated's words 6 to 12, and its extension array.
     created_fixed: str
     extensions: str
 

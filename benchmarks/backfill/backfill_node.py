@@ -1,11 +1,11 @@
-"""A fast node of the generated chain, in a process of its own, whose costs are small beside the client's.
+"""A fast node for the generated chain, in its own process, whose costs are small beside the client's.
 
     python -m benchmarks.backfill.backfill_node --launches 50000 --blocks 200000
 
 prints its port once it is ready, and ends with its standard input. A URL's path selects its responses:
 `/<stamped|plain>/<milliseconds>`, whether logs contain their block's timestamp and how long each HTTP request takes at
-least; what follows is ignored, so that one node can be given as several URLs. `GET /` returns the counts of requests,
-the seconds until the first one, the cost of the responses, and the expected final rows; `GET /reset` clears the counts.
+least; what follows is ignored, so that one node can be given as several URLs. `GET /` returns the request counts,
+the seconds until the first one, the responses' cost, and the expected final rows; `GET /reset` clears the counts.
 """
 
 import argparse
@@ -99,7 +99,7 @@ def _refuse(number: bytes, code: int, message: str) -> bytes:
 
 
 class _Connection(asyncio.Protocol):
-    """An HTTP/1.1 connection as clients of nodes use it: kept alive, bodies with their length."""
+    """An HTTP/1.1 connection as node clients use it: kept alive, bodies with their length."""
 
     def __init__(self, node: Node) -> None:
         self._node = node

@@ -1,4 +1,4 @@
-"""JSON texts of the generated chain's logs, blocks, transactions and receipts, and their bloom filters."""
+"""JSON texts for the generated chain's logs, blocks, transactions and receipts, and their bloom filters."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from tokens.chains.abi import codec
 
 _TRANSFER = codec.load_abi("token").event("Transfer").topic0
 
-# Besides ours every block has so many transfers of other tokens.
+# Besides ours every block has so many transfers in other tokens.
 FOREIGN = 6
 _TRANSFERS, _TRANSFER_TOKENS, _TRANSFER_WALLETS = 5_000, 200, 2_000
 _FACTORY = "0xe85a59c628f7d27878aceb4bf3b35733630083a9"
 _NO_HASH = "0x" + "00" * 32
-# As long as the call of a launch and of a transfer; they are never decoded.
+# As long as a launch call and a transfer call; they are never decoded.
 _LAUNCH_INPUT, _OTHER_INPUT = "0x" + "d1" * 2_500, "0xa9059cbb" + "00" * 64
 
 _LOG = (
@@ -54,7 +54,7 @@ class LogText:
 
 
 def render_logs(action: Action) -> Iterator[LogText]:
-    """Return the logs of a transaction, in order."""
+    """Return a transaction's logs, in order."""
     values = {
         **action.values,
         "block_hash": block_hash(action.block),
@@ -68,12 +68,12 @@ def render_logs(action: Action) -> Iterator[LogText]:
 
 
 def log_end(block: int, *, stamped: bool) -> bytes:
-    """Return the end of a log of a block: with the block's timestamp, as newer nodes send it, or without."""
+    """Return a block log's end: with the block's timestamp, as newer nodes send it, or without."""
     return b',"blockTimestamp":"%#x"}' % block_time(block) if stamped else b"}"
 
 
 def render_block(number: int, transactions: Iterable[str], *, time: int, bloom: int) -> bytes:
-    """Return a block with texts of its transactions, or of their hashes; `time` is in Unix seconds."""
+    """Return a block with its transactions' texts, or their hashes; `time` is in Unix seconds."""
     return _HEADER.format(
         hash=block_hash(number),
         parent=block_hash(number - 1) if number else _NO_HASH,
@@ -90,14 +90,14 @@ def render_transaction(action: Action) -> str:
 
 
 def render_receipt(action: Action, logs: Iterable[LogText], *, stamped: bool) -> bytes:
-    """Render the receipt of a transaction, with its logs."""
+    """Render a transaction's receipt, with its logs."""
     end = log_end(action.block, stamped=stamped)
     texts = b",".join(log.text + end for log in logs).decode()
     return _RECEIPT.format(**_facts(action), bloom=bloom_of(action), logs=texts).encode()
 
 
 def bloom_of(action: Action) -> int:
-    """Return the bloom filter of a transaction's logs."""
+    """Return the bloom filter for a transaction's logs."""
     bits, others = _fixed_bits(tuple(action.shapes))
     for text in others:
         bits |= bloom_bits(text % action.values)
@@ -105,7 +105,7 @@ def bloom_of(action: Action) -> int:
 
 
 def foreign(number: int, *, index: int, first_log: int) -> list[Action]:
-    """Return the transfers of other tokens in a block, which come after ours."""
+    """Return a block's transfers in other tokens, which come after ours."""
     return [
         Action(block=number, index=index + place, first_log=first_log + place, shapes=(_transfer(drawn),), values={})
         for place, drawn in enumerate(_drawn(number))
@@ -113,7 +113,7 @@ def foreign(number: int, *, index: int, first_log: int) -> list[Action]:
 
 
 def foreign_bloom(number: int) -> int:
-    """Return the bloom filter of a block's transfers of other tokens."""
+    """Return the bloom filter for a block's transfers in other tokens."""
     bits = 0
     for drawn in _drawn(number):
         bits |= _transfer_bits(drawn)
@@ -121,7 +121,7 @@ def foreign_bloom(number: int) -> int:
 
 
 def _drawn(number: int) -> list[int]:
-    """Return which of the transfers are in a block.
+    """Return which transfers are in a block.
 
     Any numbers do that are deterministic and differ between blocks.
     """
@@ -151,7 +151,7 @@ def _log_text(shape: LogShape) -> str:
 
 @cache
 def _fixed_bits(shapes: tuple[LogShape, ...]) -> tuple[int, tuple[str, ...]]:
-    """Return the bits of what all transactions of these shapes share, and the texts with placeholders."""
+    """Return the bits that all transactions with these shapes share, and the texts with placeholders."""
     texts = {text for shape in shapes for text in (shape.address, *shape.topics)}
     bits = 0
     for text in texts:

@@ -1,4 +1,4 @@
-"""The lower bound for filling tables: PostgreSQL's own COPY of the same rows into them, their indexes and triggers."""
+"""The lower bound for filling tables: PostgreSQL's own COPY, with the same rows, indexes and triggers."""
 
 import time
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _DATABASE = "copied"
 
 @dataclass(frozen=True, kw_only=True)
 class Copied:
-    """The cost of the COPY; the rows are as PostgreSQL writes them in its binary format."""
+    """The COPY's cost; the rows are as PostgreSQL writes them in its binary format."""
 
     seconds: float
     database_cpu_seconds: float
@@ -22,9 +22,9 @@ class Copied:
 
 
 def time_copy(source: str, *, empty: str, tables: Mapping[str, str]) -> Copied:
-    """Time the rows of a database's tables, copied in turn in one transaction into a copy of an empty database.
+    """Time a database's table rows, copied in turn in one transaction into an empty database's copy.
 
-    `tables` have the column that a table's rows are in the sequence of.
+    `tables` have the column that sorts a table's rows.
     """
     dataset.make_empty(_DATABASE, template=empty)
     rows: dict[str, bytes] = {}

@@ -24,7 +24,7 @@ SELECT concat_ws('|', lower(id), name, symbol, lower(admin), "poolId", "txHash",
 """
 
 _PROJECT = Path(__file__).parent / "envio"
-# The URL of the node is compiled into the generated code, so that Envio can't work in the project's own directory.
+# The node URL is compiled into the generated code, so that Envio can't work in the project's own directory.
 _DIRECTORY = "envio"
 
 
@@ -54,7 +54,7 @@ def install() -> None:
     shutil.copytree(_PROJECT, _directory(), dirs_exist_ok=True)
     if not _program().is_file():
         print(f"installing Envio {VERSION} and its Node", flush=True)
-        # Unlike `npm ci`, this accepts a lock file that lacks the packages of other platforms.
+        # Unlike `npm ci`, this accepts a lock file that lacks other platforms' packages.
         command = ["npm", "install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
         subprocess.run(command, cwd=_directory(), check=True)
 

@@ -1,9 +1,9 @@
-"""Cost of the outbox in a backfill: without its triggers, with events of history left out, and with all events.
+"""Outbox cost in a backfill: without its triggers, without historical events, and with all events.
 
     python -m benchmarks.backfill.outbox_cost [--launches 50000] [--blocks 200000] [--rounds 3]
 
 The three take turns against the same node, as `benchmarks.backfill.backfill` runs ours. Each launch has two events:
-blocks of history are final. CPU time of the command and of PostgreSQL counts, by the median of the rounds: wall time
+historical blocks are final. CPU time in the command and in PostgreSQL counts, by the rounds' median: wall time
 varies more than the limit. The results go to `benchmarks/results/outbox_cost.json`. Exits with code 1 beyond the limit.
 """
 
@@ -32,7 +32,7 @@ _VARIANTS: dict[str, tuple[dict[str, str], str]] = {
 
 
 def main() -> int:
-    """Print the costs of the variants; return 1 if one is beyond its limit, or wrong."""
+    """Print the variants' costs; return 1 if one is beyond its limit, or wrong."""
     options = _parse_arguments()
     dataset.start_server()
     dataset.make_empty(EMPTY)

@@ -1,7 +1,7 @@
 """The same launches indexed by Ponder (`benchmarks/backfill/ponder/`), from the same node into the same PostgreSQL.
 
 Ponder fetches only the factory's TokenCreated, and each block that has one; ours also reads the fees, recipients and
-positions of a launch and later events of tokens. Its table has no index but the primary key.
+a launch's positions and later token events. Its table has no index but the primary key.
 """
 
 import os
@@ -31,7 +31,7 @@ def run_ponder(urls: list[str], *, last_block: int, project: Path = _DIRECTORY) 
     """Return Ponder's costs from its start until it reports that the historical sync is complete.
 
     Raises ProgramFailedError. It begins with 20 requests a second for each URL and goes up slowly: the same node under
-    many URLs frees it of that.
+    many URLs lifts that limit.
     """
     dataset.make_empty(DATABASE)
     port = free_port()

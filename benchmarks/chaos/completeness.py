@@ -1,9 +1,9 @@
-"""Benchmark of completeness: all launches are stored in the end, although a node omits 2 % of them from eth_getLogs.
+"""Completeness benchmark: all launches are stored in the end, although a node omits 2 % from eth_getLogs.
 
     python -m benchmarks.chaos.completeness [--launches 5000]
 
 A simulated chain with a launch in each block, served by a node whose `eth_getLogs` omits one transaction in fifty at
-every call: nothing of it shows which. `manage.py backfill` reads it, and then verifies it in each of the ways of
+every call: nothing shows which. `manage.py backfill` reads it, and then verifies it by each value of
 FOLLOW_VERIFY. Exits with code 1 where a launch is missing at the end, or where none was missing before the check.
 """
 
@@ -21,7 +21,7 @@ from tokens.chains.registry.chains import load_registry
 
 _LEFT_OUT = 0.02
 _DATABASE = "completeness"
-# The kind of verification, and whether there is a second node, which leaves nothing out.
+# The verification kind, and whether there is a second node, which leaves nothing out.
 _CASES = (("bloom", False), ("receipts", False), ("logs", True))
 
 

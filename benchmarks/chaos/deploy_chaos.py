@@ -1,11 +1,11 @@
-"""Chaos run of deployments: all processes are killed at random, and every request must become exactly one token.
+"""Deployment chaos run: all processes are killed at random, and every request must become exactly one token.
 
     python -m benchmarks.chaos.deploy_chaos [--orders 1000] [--workers 8] [--partners 3] [--kills 60] [--seed 1]
 
-Real processes by the lines of the Procfile, a PostgreSQL, a Valkey and a node of its own; a tenth of the requests is
-sent twice, and a relay loses 5 % of the broadcasts and delays 5 % of all calls. In the end a check that shares no code
+Real processes by the Procfile's lines, with their own PostgreSQL, Valkey and node; one request in ten is
+sent twice, and a relay loses 5 % of broadcasts and delays 5 % of all calls. In the end a check that shares no code
 with the service compares the chain with the responses that clients got. Exits with code 1 where something is wrong.
-The output of the processes is in `.local/deploy-chaos.log`.
+The processes' output is in `.local/deploy-chaos.log`.
 """
 
 import argparse
@@ -58,7 +58,7 @@ def main() -> None:
 
 @contextmanager
 def redirect_output(log: Path) -> Iterator[None]:
-    """Redirect the output of this process and its children to a file: processes that lose their servers log a lot."""
+    """Redirect this process's and its children's output to a file: processes that lose their servers log a lot."""
     log.parent.mkdir(exist_ok=True)
     sys.stdout.flush()
     kept = [os.dup(number) for number in _OUTPUTS]
@@ -80,7 +80,7 @@ def run_logged(name: str, run: Callable[[Path], Result]) -> Result:
         try:
             return run(Path(place))
         finally:
-            # Behind that of migrations and servers.
+            # Behind the output from migrations and servers.
             with (Path(place) / "service.log").open("rb") as output, log.open("ab") as whole:
                 shutil.copyfileobj(output, whole)
 

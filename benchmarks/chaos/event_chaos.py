@@ -1,11 +1,11 @@
-"""Chaos run of events: the processes that publish and deliver are killed at random, and every event must arrive.
+"""Event chaos run: the processes that publish and deliver are killed at random, and every event must arrive.
 
     python -m benchmarks.chaos.event_chaos [--events 10000] [--receivers 20] [--processes 2] [--kills 45] [--seed 1]
 
-Real processes by the `events` line of the Procfile, a PostgreSQL and a Valkey of its own. Writers change tokens and
-deployments in overlapping transactions, of which a share is rolled back; five receivers misbehave. In the end a check
+Real processes by the Procfile's `events` line, with their own PostgreSQL and Valkey. Writers change tokens and
+deployments in overlapping transactions, and some roll back; five receivers misbehave. In the end a check
 that shares no code with the service compares the commits with the event log and with the requests that receivers got.
-Exits with code 1 where something is wrong. The output of the processes is in `.local/event-chaos.log`.
+Exits with code 1 where something is wrong. The processes' output is in `.local/event-chaos.log`.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""Chaos run of the follower: launches and trades on a reorganising development chain while the follower is killed.
+"""Follower chaos run: launches and trades on a reorganising development chain while the follower is killed.
 
     python -m benchmarks.chaos.follower_chaos [--launches 5000] [--trades 1500] [--kills 50] [--reorgs 50]
         [--declared 0.5] [--seed 1]
 
-Real `manage.py follow` processes, a database of its own in the benchmarks' server, a node of its own. A launchpad that
+Real `manage.py follow` processes, their own database in the benchmarks' server, their own node. A launchpad that
 only a registry file declares launches beside v4. In the end an independent script, which shares no code with the
 service, compares all rows with the chain. Exits with code 1 where one is wrong.
 """
@@ -20,7 +20,7 @@ from tests.chaos import follower_chaos
 from tests.nodes.devchain_launches import Launchpad
 
 _DATABASE = "chaos"
-# The number of blocks whose state the node keeps: orphaned blocks are among them.
+# How many blocks' states the node keeps: orphaned blocks are among them.
 _STATES = 200
 
 

@@ -1,10 +1,10 @@
-"""Half of the measured ceiling for half an hour, while each minute something ends or stalls.
+"""Half the measured ceiling for half an hour, while each minute something ends or stalls.
 
     python -m benchmarks.chaos.load_and_faults [--minutes 30] [--every 60] [--keep]
 
-All processes of the Procfile run behind nginx by docs/nginx.conf, two of web, with a PostgreSQL, a Valkey, a node and
-providers of their own. Exits with code 1 where a response is a failure but 503 with Retry-After, a kind of request
-needs longer than five seconds after a fault, something is missing or was made twice, or the memory of a process grew.
+All Procfile processes run behind nginx by docs/nginx.conf, two for web, with a PostgreSQL, a Valkey, a node and
+their own providers. Exits with code 1 where a response is a failure but 503 with Retry-After, a kind of request
+needs longer than five seconds after a fault, something is missing or was made twice, or a process's memory grew.
 The processes' output is in `.local/faults.log`. Only root can make disks full.
 """
 

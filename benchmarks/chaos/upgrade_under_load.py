@@ -2,9 +2,9 @@
 
     python -m benchmarks.chaos.upgrade_under_load [--from REF] [--tokens 1000000] [--launches 280] [--trades 300]
 
-The former version is a commit of the history, by default the last tag, and runs from a directory of its own with its
-own requirements. All processes of the Procfile run behind nginx by docs/nginx.conf, with a PostgreSQL, a Valkey and a
-node of their own. Exits with code 1 where a request failed, something is missing or was made twice, or a lock that
+The former version is a commit, by default the last tag, and runs from its own directory with its
+own requirements. All Procfile processes run behind nginx by docs/nginx.conf, with a PostgreSQL, a Valkey and
+their own node. Exits with code 1 where a request failed, something is missing or was made twice, or a lock that
 blocks a table was held or waited for longer than a second. The processes' output is in `.local/upgrade.log`.
 """
 

@@ -1,9 +1,9 @@
-"""Benchmark of the detector of bundled purchases on launches by an author who had not read its code.
+"""Benchmark for the bundle detector on launches by an author who had not read its code.
 
     python -m benchmarks.integrity [--seeds 20] [--launches 10]
 
-For each kind of launch: the share of the bundled purchases that is marked (recall), the share of the marked ones that
-is bundled (precision), and the share of the honest ones that is marked. The peer marks all purchases of a block that
+Per launch kind: the share of bundled purchases that is marked (recall), the share of marked ones that
+is bundled (precision), and the share of honest ones that is marked. The peer marks all purchases in a block that
 has two. Then the same with other traffic, and with bundles that hide less or more. It checks no limit.
 """
 

@@ -1,4 +1,4 @@
-"""Counts of what the detector marked and of the truth, their shares, and their sums over seeds."""
+"""Counts for what the detector marked and for the truth, their shares, and their sums over seeds."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
@@ -11,9 +11,9 @@ SHARES = (
 
 @dataclass(frozen=True)
 class BundleCounts:
-    """Counts of purchases, and of pairs of purchases, which can be added."""
+    """Counts of purchases and purchase pairs, which can be added."""
 
-    # Of one actor's bundles of two or more purchases in the opening, and those of them that are marked.
+    # Purchases in one actor's bundles with two or more in the opening, and how many are marked.
     bundled: int = 0
     bundled_marked: int = 0
     # All others.
@@ -22,7 +22,7 @@ class BundleCounts:
     # The same for a peer: two purchases in one block are a bundle.
     peer_bundled: int = 0
     peer_honest: int = 0
-    # Pairs of purchases within one found bundle, and those of them that are one actor's.
+    # Purchase pairs within one found bundle, and one actor's pairs among them.
     pairs: int = 0
     true_pairs: int = 0
     # Launches, launches with a found bundle, found bundles that contain an actor's purchase, and actors' bundles.
@@ -36,53 +36,53 @@ class BundleCounts:
 
     @property
     def recall(self) -> float | None:
-        """Share of the bundled purchases that are marked."""
+        """Share of bundled purchases that are marked."""
         return _share(self.bundled_marked, self.bundled)
 
     @property
     def precision(self) -> float | None:
-        """Share of the marked purchases that are bundled."""
+        """Share of marked purchases that are bundled."""
         return _share(self.bundled_marked, self.bundled_marked + self.honest_marked)
 
     @property
     def honest_share(self) -> float | None:
-        """Share of the honest purchases that are marked."""
+        """Share of honest purchases that are marked."""
         return _share(self.honest_marked, self.honest)
 
     @property
     def peer_recall(self) -> float | None:
-        """Share of the bundled purchases that the peer marks."""
+        """Share of bundled purchases that the peer marks."""
         return _share(self.peer_bundled, self.bundled)
 
     @property
     def peer_precision(self) -> float | None:
-        """Share of the purchases marked by the peer that are bundled."""
+        """Share of the peer's marked purchases that are bundled."""
         return _share(self.peer_bundled, self.peer_bundled + self.peer_honest)
 
     @property
     def peer_honest_share(self) -> float | None:
-        """Share of the honest purchases that the peer marks."""
+        """Share of honest purchases that the peer marks."""
         return _share(self.peer_honest, self.honest)
 
     @property
     def pair_precision(self) -> float | None:
-        """Share of the pairs within found bundles that are of one actor."""
+        """Share of pairs within found bundles that have one actor."""
         return _share(self.true_pairs, self.pairs)
 
 
 @dataclass(frozen=True)
 class SeededCounts:
-    """Counts of a kind of launch by seed."""
+    """A launch kind's counts by seed."""
 
     by_seed: list[BundleCounts]
 
     @property
     def total(self) -> BundleCounts:
-        """Return the counts of all seeds together."""
+        """Return the counts for all seeds together."""
         return sum(self.by_seed, BundleCounts())
 
     def as_json(self) -> dict[str, Any]:
-        """Return counts and shares of all seeds, and the lowest and the highest share of a seed."""
+        """Return counts and shares for all seeds, and the lowest and the highest share for a seed."""
         shares = {name: getattr(self.total, name) for name in SHARES}
         ranges = {name: self._range(name) for name in ("recall", "precision", "honest_share")}
         return {**asdict(self.total), **shares, "ranges": ranges}
@@ -93,7 +93,7 @@ class SeededCounts:
 
 
 def join_counts(several: Iterable[SeededCounts]) -> SeededCounts:
-    """Return the counts of several kinds together, by seed."""
+    """Return several kinds' counts together, by seed."""
     return SeededCounts([sum(counts, BundleCounts()) for counts in zip(*(one.by_seed for one in several), strict=True)])
 
 

@@ -1,4 +1,4 @@
-"""Bundles: purchases of one actor by several wallets, among independent buyers."""
+"""Bundles: purchases by one actor's wallets, among independent buyers."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -7,7 +7,7 @@ from benchmarks.integrity.opening_chain import Order, Route, Swap, Transaction
 from benchmarks.integrity.opening_crowds import add_bystanders
 from benchmarks.integrity.opening_scene import Scene
 
-# Transactions of a Jito bundle, and purchases that fit into one of them.
+# Transactions in a Jito bundle, and purchases that fit into one.
 _JITO_TRANSACTIONS = 5
 _JITO_PURCHASES = 4
 
@@ -23,7 +23,7 @@ def _wallets(scene: Scene, number: int) -> list[Swap]:
 
 
 def _start_apart(scene: Scene) -> None:
-    """Add a launch without the actor's part; the creator may have a purchase of their own."""
+    """Add a launch without the actor's part; the creator may have their own purchase."""
     own = (Swap(scene.new_account("creator")),) if scene.is_drawn(scene.knobs.own_purchases) else ()
     scene.add_launch(own)
 
@@ -35,7 +35,7 @@ def _soon(scene: Scene) -> float:
 
 
 def _send(scene: Scene, swaps: Sequence[Swap], at_ms: float, fee: float, route: Route = Route.DIRECT) -> None:
-    """Add wallets of one script, one transaction each: disguised ones have fees and arrivals of their own."""
+    """Add one script's wallets, one transaction each: disguised ones have fees and arrivals that differ."""
     for number, swap in enumerate(swaps):
         own_fee, own_ms = fee, at_ms + 0.5 * number
         if scene.is_drawn(scene.knobs.disguise):
@@ -45,7 +45,7 @@ def _send(scene: Scene, swaps: Sequence[Swap], at_ms: float, fee: float, route: 
 
 
 def _send_atomic(scene: Scene, swaps: Sequence[Swap], at_ms: float) -> None:
-    """Add wallets by Jito bundles of Solana: several purchases a transaction if they would not fit otherwise."""
+    """Add wallets by Solana's Jito bundles: several purchases a transaction if they would not fit otherwise."""
     each = min(_JITO_PURCHASES, -(-len(swaps) // _JITO_TRANSACTIONS))
     transactions = [Transaction(group[0].account, group) for group in _in_groups(swaps, each)]
     for bundle in _in_groups(transactions, _JITO_TRANSACTIONS):
@@ -74,7 +74,7 @@ def add_consecutive(scene: Scene) -> None:
 
 
 def add_spread_over_block(scene: Scene) -> None:
-    """Add wallets anywhere in one block, each with its own fee, with the traffic of others between them."""
+    """Add wallets anywhere in one block, each with its own fee, with others' traffic between them."""
     _start_apart(scene)
     length = scene.chain.block_ms
     block = int(_soon(scene) // length) + 1
@@ -84,7 +84,7 @@ def add_spread_over_block(scene: Scene) -> None:
 
 
 def add_over_blocks(scene: Scene) -> None:
-    """Add wallets in groups, one group in each of two to four blocks."""
+    """Add wallets in groups, one group in each block, over two to four blocks."""
     _start_apart(scene)
     length = scene.chain.block_ms
     blocks = scene.between((2, 4))
@@ -97,7 +97,7 @@ def add_over_blocks(scene: Scene) -> None:
 
 
 def add_with_launch(scene: Scene) -> None:
-    """Add a creator who buys in the launch's transaction, and wallets that follow it ahead of all other traffic.
+    """Add a creator who buys in the launch's transaction, and wallets that follow it before all other traffic.
 
     A third launches through a contract that buys for up to six wallets itself.
     """
@@ -125,7 +125,7 @@ def add_routed(scene: Scene) -> None:
 
 
 def add_mixed_with_rush(scene: Scene) -> None:
-    """Add wallets of one script within the rush of an announced launch."""
+    """Add one script's wallets within the rush at an announced launch."""
     _start_apart(scene)
     _send(scene, _wallets(scene, scene.between(scene.knobs.wallets)), _soon(scene), scene.bot_fee())
     for _ in range(scene.between(scene.knobs.rush)):
@@ -134,7 +134,7 @@ def add_mixed_with_rush(scene: Scene) -> None:
 
 
 def add_one_funder(scene: Scene) -> None:
-    """Add wallets of one funder that act like people: any time of the minute, fees of wallets."""
+    """Add one funder's wallets, which act like people: any time in the minute, wallets' fees."""
     _start_apart(scene)
     seen = scene.next_part(scene.launch_ms)
     for swap in _wallets(scene, scene.between(scene.knobs.wallets)):

@@ -1,13 +1,13 @@
-"""Blocks of a Base-like chain and of Solana around a launch, in which each purchase has a known actor.
+"""Blocks on a Base-like chain and on Solana around a launch, in which each purchase has a known actor.
 
 Places in a block follow from arrivals and fees, as public documentation describes them:
 
-- Base: blocks of 2 s, built in ten parts of 200 ms. Each part is sorted by priority fee and is fixed once built
+- Base: 2 s blocks, built in ten 200 ms parts. Each part is sorted by priority fee and is fixed once built
   (docs.base.org, "Block building"). There are no atomic bundles; wallets with one fee follow one another.
-- Solana: slots of 400 ms. A Jito bundle is at most five transactions, atomic and in its own sequence.
+- Solana: 400 ms slots. A Jito bundle is at most five transactions, atomic and in its own sequence.
 
-Counts of logs of purchases and launches are from recorded receipts of Base (`tests/data`). Those of other traffic are
-the author's estimate: a third of the transactions has none, and one in a hundred has 60 to 150.
+Log counts for purchases and launches are from Base's recorded receipts (`tests/data`). Those for other traffic are
+the author's estimate: a third of these transactions has none, and one in a hundred has 60 to 150.
 """
 
 from collections.abc import Sequence
@@ -20,24 +20,24 @@ import numpy.typing as npt
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-# Logs of one swap's transaction, and the index of its swap: recorded receipts of Base.
+# Logs in one swap's transaction, and its swap's index: Base's recorded receipts.
 V3_SHAPES = ((3, 2),)
 V4_SHAPES = ((10, 7), (11, 8), (13, 9), (14, 11), (14, 10))
 # Launches without a purchase. The launch's own log is the last; a purchase's swap is 7 before it, in a v3 pool 1.
 LAUNCH_LOGS = (17, 17, 17, 20, 21)
 LOGS_AFTER_V4_SWAP = 7
 LOGS_AFTER_V3_SWAP = 1
-# Instructions of a Solana transaction that may have an index of their own.
+# Instructions in a Solana transaction that may have their own index.
 SOLANA_PLACE = 128
 
-# Probability, fewest and most logs of a transaction of others.
+# Probability, fewest and most logs in another sender's transaction.
 _TRAFFIC_LOGS = ((0.35, 0, 0), (0.22, 1, 1), (0.08, 2, 2), (0.15, 3, 8), (0.14, 9, 20), (0.05, 21, 59), (0.01, 60, 150))
 _DEFAULT_FEE = 0.001
 
 
 @dataclass(frozen=True)
 class Chain:
-    """Times of a chain's blocks, in ms, and mean number of transactions of others in a part of a block."""
+    """A chain's block times, in ms, and the mean number of others' transactions in a block part."""
 
     name: str
     block_ms: int
@@ -51,7 +51,7 @@ SOLANA = Chain("solana", 400, 10, 30, is_evm=False)
 
 
 class Route(StrEnum):
-    """Way of a swap to the pool, which decides how many logs surround it."""
+    """A swap's way to the pool, which decides how many logs surround it."""
 
     DIRECT = "direct"
     AGGREGATOR = "aggregator"
@@ -70,7 +70,7 @@ class Swap:
 
 @dataclass(frozen=True)
 class Transaction:
-    """Transaction with the swaps of one sender, or of several users by one sender."""
+    """Transaction with one sender's swaps, or several users' swaps by one sender."""
 
     sender: str
     swaps: tuple[Swap, ...]
@@ -95,7 +95,7 @@ class PlacedSwap:
     seconds: int
     log_index: int
     transaction: str
-    # Index of the transaction in its block.
+    # The transaction's index in its block.
     place: int
     sender: str
     is_purchase: bool
@@ -104,26 +104,26 @@ class PlacedSwap:
 
 @dataclass(frozen=True)
 class Opening:
-    """Launch with the swaps of its first minutes, in the sequence of the chain."""
+    """Launch with the swaps in its first minutes, in chain order."""
 
     chain: Chain
     block: int
     seconds: int
     place: int
     transaction: str
-    # True if the launch's event names a recipient of a purchase.
+    # True if the launch's event names a purchase's recipient.
     has_own_purchase: bool
     swaps: tuple[PlacedSwap, ...]
 
 
 def draw_fees(rng: np.random.Generator, count: int) -> Floats:
-    """Return priority fees of ordinary transactions, in gwei: 40 % have the default of their wallet."""
+    """Return ordinary transactions' priority fees, in gwei: 40 % have their wallet's default."""
     fees = rng.lognormal(np.log(0.002), 2.0, count)
     return np.where(rng.random(count) < 0.4, _DEFAULT_FEE, fees)
 
 
 def draw_traffic_logs(rng: np.random.Generator, count: int) -> Ints:
-    """Return numbers of logs of transactions of others."""
+    """Return log counts for others' transactions."""
     classes = rng.choice(len(_TRAFFIC_LOGS), count, p=[share for share, _, _ in _TRAFFIC_LOGS])
     low = np.array([fewest for _, fewest, _ in _TRAFFIC_LOGS])[classes]
     high = np.array([most for _, _, most in _TRAFFIC_LOGS])[classes]
@@ -131,7 +131,7 @@ def draw_traffic_logs(rng: np.random.Generator, count: int) -> Ints:
 
 
 def build_opening(rng: np.random.Generator, chain: Chain, orders: Sequence[Order], *, is_v4: bool) -> Opening:
-    """Return the opening in which these orders, one of them with the launch, share blocks with other traffic.
+    """Return the opening in which these orders, one with the launch, share blocks with other traffic.
 
     Swaps before the launch are left out: they would fail.
     """
@@ -195,7 +195,7 @@ def _block_seconds(chain: Chain, block: int) -> int:
 def _place_transactions(
     rng: np.random.Generator, chain: Chain, block: int, orders: Sequence[Order], *, is_v4: bool
 ) -> list[_Placed]:
-    """Return the transactions of the orders, behind the traffic that comes before them in the block."""
+    """Return the orders' transactions, behind the traffic that comes before them in the block."""
     start = block * chain.block_ms
     count = int(rng.poisson(chain.traffic * chain.block_ms / chain.part_ms))
     times = np.concatenate([rng.random(count) * chain.block_ms, [order.at_ms - start for order in orders]])
@@ -221,10 +221,10 @@ def _place_transactions(
 def _draw_shape(
     rng: np.random.Generator, transaction: Transaction, chain: Chain, *, is_v4: bool
 ) -> tuple[list[int], int]:
-    """Return the indexes of the swaps among the logs of their transaction, and the number of its logs."""
+    """Return the swaps' indexes among their transaction's logs, and its log count."""
     count = len(transaction.swaps)
     if not chain.is_evm:
-        # Any of the instructions; the launch is before its purchases.
+        # Any instruction; the launch is before its purchases.
         return [int(transaction.is_launch) + swap for swap in range(count)], int(transaction.is_launch)
     shapes = V4_SHAPES if is_v4 else V3_SHAPES
     drawn = [shapes[int(rng.integers(len(shapes)))] for _ in range(count)]
@@ -249,16 +249,16 @@ def _draw_launch(rng: np.random.Generator, drawn: Sequence[tuple[int, int]], aft
 
 
 def _surrounding_logs(rng: np.random.Generator, route: Route, count: int) -> tuple[int, int, int]:
-    """Return the logs of a route before, between and after the logs of its swaps."""
+    """Return a route's logs before, between and after its swaps' logs."""
     match route:
         case Route.AGGREGATOR:
-            # Other pools of the route, approvals, fees and events of the aggregator.
+            # The route's other pools, approvals, fees and aggregator events.
             return int(rng.integers(5, 30)), int(rng.integers(3, 12)), int(rng.integers(5, 20))
         case Route.OPERATIONS:
-            # ERC-4337: one event before the operations, then of each one its own event, a deposit and a fee.
+            # ERC-4337: one event before the operations, then for each one its own event, a deposit and a fee.
             return 1 + count, int(rng.integers(1, 5)), int(rng.integers(1, 5))
         case Route.SETTLEMENT:
-            # CoW: a transfer in and a Trade event of each order; then a transfer out of each, and the settlement.
+            # CoW: each order's transfer in and Trade event; then a transfer out of each, and the settlement.
             return 2 * count, 1, count + 1
         case Route.DIRECT:
             return 0, 0, 0

@@ -1,18 +1,18 @@
-"""Honest crowds around a launch: each purchase is the decision of another person or bot."""
+"""Honest crowds around a launch: another person or bot decides each purchase."""
 
 from collections.abc import Callable
 
 from benchmarks.integrity.opening_chain import Order, Route, Swap, Transaction
 from benchmarks.integrity.opening_scene import Scene
 
-# Settings of trading bots that many users share, in gwei.
+# Trading bots' settings that many users share, in gwei.
 _BOT_PRESETS = (0.01, 0.05, 0.1)
 # Share of user operations that have a transaction for themselves, then of those with 2, 3 and 4 to 6 others.
 _OPERATIONS = (0.6, 0.2, 0.1, 0.05, 0.03, 0.02)
 
 
 def add_bystanders(scene: Scene) -> None:
-    """Add snipers and the buyers of the first minute, most of them early."""
+    """Add snipers and the first minute's buyers, mostly early."""
     for _ in range(scene.between(scene.knobs.snipers)):
         _add_sniper(scene)
     for _ in range(scene.between(scene.knobs.bystanders)):
@@ -42,7 +42,7 @@ def add_quiet_launch(scene: Scene) -> None:
 
 
 def add_rush(scene: Scene) -> None:
-    """Add an announced launch: many independent buyers, a third of them with a bot."""
+    """Add an announced launch: many independent buyers, a third with a bot."""
     _start(scene)
     for _ in range(scene.between(scene.knobs.rush)):
         is_bot = scene.is_drawn(0.33)
@@ -50,7 +50,7 @@ def add_rush(scene: Scene) -> None:
 
 
 def add_sniper_race(scene: Scene) -> None:
-    """Add a launch that 2 to 12 competing bots of different owners buy at once."""
+    """Add a launch that 2 to 12 different owners' competing bots buy at once."""
     _start(scene)
     for _ in range(scene.between((2, 12))):
         _add_sniper(scene)
@@ -58,7 +58,7 @@ def add_sniper_race(scene: Scene) -> None:
 
 
 def add_copy_traders(scene: Scene) -> None:
-    """Add one to three calls: a leader's purchase, then 3 to 40 users of copying bots, many with a shared fee."""
+    """Add one to three calls: a leader's purchase, then 3 to 40 copying bots' users, many with a shared fee."""
     _start(scene)
     for _ in range(scene.between((1, 3))):
         called = scene.next_part(scene.launch_ms) + float(scene.rng.uniform(0, scene.knobs.length_ms * 0.8))
@@ -66,17 +66,17 @@ def add_copy_traders(scene: Scene) -> None:
         seen = scene.next_part(called)
         for _ in range(scene.between((3, 40))):
             fee = float(scene.rng.choice(_BOT_PRESETS)) if scene.is_drawn(0.6) else scene.bot_fee()
-            # Fast bots react within a part of a block, followers of a chat within seconds.
+            # Fast bots react within a block part, a chat's followers within seconds.
             delay = scene.rng.exponential(150) if scene.is_drawn(0.4) else scene.rng.lognormal(7.5, 0.8)
             scene.add_stranger(seen + float(delay), fee, "copier")
     add_bystanders(scene)
 
 
 def add_batches(scene: Scene) -> None:
-    """Add purchases of different users in one transaction: settlements of two to four orders, and ERC-4337 operations.
+    """Add different users' purchases in one transaction: settlements for two to four orders, and ERC-4337 operations.
 
-    Of the transactions of operations 60 % have one, and of the settlements 70 % have one swap, because solvers net
-    orders of the same pair. On Solana a relayer's transaction takes their place.
+    Among operations' transactions 60 % have one swap, and among settlements 70 %, because solvers net
+    orders in the same pair. On Solana a relayer's transaction takes their place.
     """
     _start(scene)
     for _ in range(scene.between((3, 20))):

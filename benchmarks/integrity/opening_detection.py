@@ -11,13 +11,13 @@ from tokens.chains.pool_types import chain_position
 from tokens.integrity.bundle_detection import find_bundles
 from tokens.integrity.first_trades import LaunchPlace, LaunchTrade
 
-# Default length of an opening.
+# An opening's default length.
 SECONDS = 60
 _AMOUNT = 10**18
 
 
 def measure_openings(openings: Iterable[Opening]) -> BundleCounts:
-    """Return the counts of these openings together."""
+    """Return these openings' counts together."""
     return sum((_measure_opening(opening) for opening in openings), BundleCounts())
 
 
@@ -49,7 +49,7 @@ def _measure_opening(opening: Opening) -> BundleCounts:
 
 
 def _find(opening: Opening, counted: Sequence[PlacedSwap]) -> list[list[int]]:
-    """Return the places of the purchases of each bundle that the detector finds, from the rows that it reads."""
+    """Return the purchases' places in each bundle that the detector finds, from the rows that it reads."""
     start = datetime.fromtimestamp(opening.seconds, UTC)
     trades = [
         LaunchTrade(
@@ -63,7 +63,7 @@ def _find(opening: Opening, counted: Sequence[PlacedSwap]) -> list[list[int]]:
         )
         for swap in counted
     ]
-    # As in the report: on Solana the place of a launch without a purchase is unknown.
+    # As in the report: on Solana the place for a launch without a purchase is unknown.
     is_known = opening.chain.is_evm or opening.has_own_purchase
     launch = LaunchPlace(opening.transaction, opening.block, opening.place if is_known else None)
     bundles = find_bundles(trades, launch)

@@ -1,4 +1,4 @@
-"""Knobs of the generator, and what bundles and crowds share: the time and fee of the launch, fees and orders."""
+"""The generator's knobs, and what bundles and crowds share: the launch's time and fee, fees and orders."""
 
 from dataclasses import dataclass, field
 
@@ -11,24 +11,24 @@ from benchmarks.integrity.opening_chain import Chain, Order, Route, Swap, Transa
 class Knobs:
     """What a launch is like; lengths are inclusive ranges, shares are 0 to 1."""
 
-    # Transactions of others in a block, as a multiple of the chain's own.
+    # Others' transactions in a block, as a multiple of the chain's own.
     traffic: float = 1.0
-    # Wallets of one bundle. Public reports have 3 to 68, most up to 20.
+    # One bundle's wallets. Public reports have 3 to 68, most up to 20.
     wallets: tuple[int, int] = (3, 20)
-    # Share of a script's wallets with a fee of their own, mostly within half and twice, and an arrival within 400 ms.
+    # Share of a script's wallets with their own fee, mostly within half and twice, and an arrival within 400 ms.
     disguise: float = 0.2
-    # Independent buyers beside a bundle within the first minute, and in a crowd of a rush.
+    # Independent buyers beside a bundle within the first minute, and in a rush.
     bystanders: tuple[int, int] = (0, 25)
     rush: tuple[int, int] = (20, 150)
     # Bots without connection to each other that buy right after the launch.
     snipers: tuple[int, int] = (0, 4)
-    # Launches of crowds whose creator buys in the launch's transaction.
+    # Crowd launches whose creator buys in the launch's transaction.
     own_purchases: float = 0.4
-    # Launches with a v4 pool, of 10 to 14 logs a swap; the others have a v3 pool, of 3.
+    # Launches with a v4 pool, with 10 to 14 logs a swap; the others have a v3 pool, with 3.
     v4: float = 0.7
     # Purchases by a trading bot's or an aggregator's contract, among independent buyers.
     aggregators: float = 0.25
-    # Length of what is generated, in ms from the launch on.
+    # Generated length, in ms from the launch on.
     length_ms: int = 60_000
 
 
@@ -63,20 +63,20 @@ class Scene:
         return f"{prefix}{self._accounts}"
 
     def retail_fee(self) -> float:
-        """Return the fee of a person's wallet."""
+        """Return a person's wallet fee."""
         return float(draw_fees(self.rng, 1)[0])
 
     def bot_fee(self) -> float:
-        """Return the fee of a bot in a race, in gwei; the median is 25 times that of wallets."""
+        """Return a bot's fee in a race, in gwei; the median is 25 times wallets' median."""
         return float(self.rng.lognormal(np.log(0.05), 1.5))
 
     def add_launch(self, own_swaps: tuple[Swap, ...] = ()) -> None:
-        """Add the transaction of the launch."""
+        """Add the launch transaction."""
         sender = own_swaps[0].account if own_swaps else self.new_account("creator")
         self.orders.append(Order(self.launch_ms, self.launch_fee, (Transaction(sender, own_swaps, is_launch=True),)))
 
     def add_swap(self, at_ms: float, fee: float, swap: Swap, *, route: Route = Route.DIRECT) -> None:
-        """Add a transaction with one swap of its sender."""
+        """Add a transaction with its sender's one swap."""
         self.orders.append(Order(at_ms, fee, (Transaction(swap.account, (swap,), route),)))
 
     def add_stranger(self, at_ms: float, fee: float, prefix: str = "buyer") -> None:
@@ -85,5 +85,5 @@ class Scene:
         self.add_swap(at_ms, fee, Swap(self.new_account(prefix)), route=route)
 
     def next_part(self, at_ms: float) -> float:
-        """Return the start of the next part of a block: others see then what is in this one."""
+        """Return the next block part's start: others see then what is in this one."""
         return (at_ms // self.chain.part_ms + 1) * self.chain.part_ms

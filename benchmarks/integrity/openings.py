@@ -1,9 +1,9 @@
-"""Openings of launches of each kind, whose bundles are known. The author had read the definition and no code of it.
+"""Launch openings by kind, whose bundles are known. The author had read the definition, but not the detector's code.
 
-The definition is `docs/integrity.md`. Behaviour is from public descriptions: bundlers of 3 to 68 wallets with one fee
-in consecutive transactions, Jito bundles of five transactions, bots that buy in the next part of a block, copying bots
+The definition is `docs/integrity.md`. Behaviour is from public descriptions: bundlers with 3 to 68 wallets with one fee
+in consecutive transactions, Jito bundles with five transactions, bots that buy in the next block part, copying bots
 with a shared fee, CoW settlements, ERC-4337 operations and sandwiches. Shares and rates are estimates, and are not
-measured: those of `Knobs` can be varied.
+measured: the values in `Knobs` can be varied.
 """
 
 from dataclasses import replace
@@ -21,7 +21,7 @@ _DEFAULTS = Knobs()
 
 
 def draw_openings(kind: str, *, chain: str, seed: int, count: int, knobs: Knobs = _DEFAULTS) -> list[Opening]:
-    """Return this many openings of a kind (`KINDS`) on `base` or `solana`; the same arguments return the same ones."""
+    """Return this many openings for a kind (`KINDS`) on `base` or `solana`; the same arguments return the same ones."""
     rng = np.random.default_rng([seed, KINDS.index(kind), *chain.encode()])
     basis = _CHAINS[chain]
     crowded = replace(basis, traffic=basis.traffic * knobs.traffic)

@@ -15,7 +15,7 @@ _ACTIONS = ("post", "reply", "quote")
 
 
 def write_events(path: Path, facts: StoredFacts) -> int:
-    """Write the file: agents first, then events in the order of time; return its number of lines."""
+    """Write the file: agents first, then events by time; return its line count."""
     lines = 0
     with path.open("wb") as file:
         for event in _described(facts):
@@ -80,5 +80,5 @@ def _time(at: int) -> str:
 
 
 def _hexadecimal(key: int, digits: int) -> str:
-    """Return 0x and so many hex digits, of which a key is the first sixteen."""
+    """Return 0x and so many hex digits, whose first sixteen are a key."""
     return f"0x{key % 2**64:016x}".ljust(2 + digits, "0")

@@ -1,6 +1,6 @@
-"""Facts about invented agents as rows of PostgreSQL, by COPY in its binary format, with the indexes built at the end.
+"""Facts about invented agents as PostgreSQL rows, by COPY in its binary format, with the indexes built at the end.
 
-https://www.postgresql.org/docs/current/sql-copy.html ("Binary Format"). All rows of a table are of one width here, so
+https://www.postgresql.org/docs/current/sql-copy.html ("Binary Format"). All rows in a table have one width here, so
 that numpy writes them.
 """
 
@@ -23,7 +23,7 @@ _TRAILER = b"\xff\xff"
 _ROWS_AT_ONCE = 200_000
 _FACTS = [f"leaderboard_{name}" for name in ("run", "action", "interaction", "socialscore", "socialaccount")]
 
-# The foreign keys, indexes and keys of the tables: what drops each, in this order, and what creates it again.
+# The foreign keys, indexes and keys: what drops each, in this order, and what creates it again.
 _DEFINITIONS = """
 SELECT drop, make FROM (
     SELECT
@@ -43,16 +43,16 @@ SELECT drop, make FROM (
 
 @dataclass(frozen=True)
 class Field:
-    """A field of fixed width in network order, as PostgreSQL takes it for a column."""
+    """A fixed-width field in network order, as PostgreSQL takes it for a column."""
 
     wire: str
     values: Array
 
 
 def fill(connection: Connection[Any], facts: StoredFacts, *, seed: int) -> int:
-    """Write the facts into empty tables, each agent with a token of the database; return the number of facts' rows.
+    """Write the facts into empty tables, each agent with a database token; return the fact row count.
 
-    Times of rows are those of the facts, and rows are stored in the order of time, as they are where facts are reported
+    Row times are the facts' times, and rows are stored by time, as they are where facts are reported
     as they happen. Needs as many tokens as there are agents.
     """
     rng = np.random.default_rng(seed)
@@ -170,7 +170,7 @@ def _write_accounts(connection: Connection[Any], facts: StoredFacts) -> None:
 
 
 def _copy(connection: Connection[Any], table: str, fields: Mapping[str, Field]) -> int:
-    """Write rows of these fields; return their number."""
+    """Write rows with these fields; return their count."""
     layout = [("fields", ">i2")]
     for name, field in fields.items():
         layout += [(f"length of {name}", ">i4"), (name, field.wire)]
@@ -192,7 +192,7 @@ def _copy(connection: Connection[Any], table: str, fields: Mapping[str, Field]) 
 
 
 def _keys(rng: np.random.Generator, count: int) -> Field:
-    """Return random UUIDs, as keys of facts are digests."""
+    """Return random UUIDs, as fact keys are digests."""
     return Field("V16", np.frombuffer(rng.bytes(16 * count), dtype="V16"))
 
 
@@ -205,7 +205,7 @@ def _moment(seconds: Int64Array) -> Field:
 
 
 def _hexadecimal(keys: Int64Array, *, digits: int) -> Field:
-    """Return 0x and so many hex digits, of which a key is the first sixteen."""
+    """Return 0x and so many hex digits, whose first sixteen are a key."""
     text = np.full((keys.size, 2 + digits), ord("0"), dtype=np.uint8)
     text[:, 1] = ord("x")
     found = np.frombuffer(keys.astype(">i8").tobytes().hex().encode(), dtype=np.uint8)

@@ -1,11 +1,11 @@
-"""Benchmark of the ranking on worlds by authors who had read the guides and no code of it.
+"""Benchmark for the ranking on worlds by authors who had read the guides, but not the ranking's code.
 
     python -m benchmarks.leaderboard.blind_worlds [--seed 1] [--agents 1000] [--worlds NAME ...] [--intervals 24h ...]
 
 For each world, interval and stealth: places that planted agents gain over those that their organic part gives, places
 that honest agents lose against the ranking without discounts, and how much of their composite framed agents lose. At
-stealth 0.5 of each world also the price of the first places: bought accounts of good score for an agent without a
-public. A world is of a week; the interval of 24 hours is its last day, and that of 30 days has the week's facts,
+stealth 0.5 in each world also the first places' price: bought accounts with a good score for an agent without a
+public. A world is a week; the 24-hour interval is its last day, and the 30-day one has the week's facts,
 spread.
 
 A new world is a package beside the others, with `build_world(*, seed, stealth, agents)`, which `--worlds` names. Exits

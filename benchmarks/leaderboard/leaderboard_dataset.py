@@ -1,4 +1,4 @@
-"""The database that benchmarks of the leaderboard run on: invented agents with tokens, loaded once and kept.
+"""The database that leaderboard benchmarks run on: invented agents with tokens, loaded once and kept.
 
     python -m benchmarks.leaderboard.leaderboard_dataset [AGENTS] [FACTS]
 

@@ -1,4 +1,4 @@
-"""Costs of a page of a ranking, by its offset: in the database, and through HTTP."""
+"""A ranking page's costs, by its offset: in the database, and through HTTP."""
 
 import base64
 import json
@@ -16,7 +16,7 @@ _INTERVAL = "30d"
 
 
 def in_database(database: str, offsets: Sequence[int]) -> Mapping[int, float]:
-    """Return offset -> seconds that all statements of the page take PostgreSQL."""
+    """Return offset -> seconds that all page statements take PostgreSQL."""
     times = dict.fromkeys(offsets, 0.0)
     with dataset.connect(database) as connection:
         statements = {
@@ -30,7 +30,7 @@ def in_database(database: str, offsets: Sequence[int]) -> Mapping[int, float]:
 
 
 def over_http(database: str, offsets: Sequence[int]) -> Mapping[int, tuple[float, float]]:
-    """Return offset -> seconds of half of the responses, and of 99 %; without the cache of public responses."""
+    """Return offset -> seconds for half the responses, and for 99 %; without the public response cache."""
     times: dict[int, list[float]] = {offset: [] for offset in offsets}
     with web_server(dataset.environment(database), EDGE_CACHE_SECONDS="0", WEB_WORKERS="1") as port:
         connection = open_connection(port)
@@ -39,7 +39,7 @@ def over_http(database: str, offsets: Sequence[int]) -> Mapping[int, tuple[float
                 spent, answer = fetch(f"{_PATH}?{urlencode(_parameters(offset))}", connection)
                 if answer[9:12] != b"200":
                     raise RuntimeError(answer[:300].decode(errors="replace"))
-                # The first requests of a process import and compile.
+                # A process's first requests import and compile.
                 if number >= 20:
                     times[offset].append(spent)
     return {offset: (percentile(sorted(spent), 50), percentile(sorted(spent), 99)) for offset, spent in times.items()}

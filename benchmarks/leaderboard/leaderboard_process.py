@@ -11,7 +11,7 @@ from leaderboard.ranking.snapshot_building import build_snapshot
 
 
 def main() -> None:
-    """Make the ranking of the interval that is named last, and print what it took."""
+    """Make the ranking for the interval that is named last, and print what it took."""
     started = time.monotonic()
     snapshot = build_snapshot(Interval(sys.argv[-1]), computed_at=datetime.fromtimestamp(COMPUTED_AT, UTC))
     print(json.dumps({"seconds": time.monotonic() - started, "ranked": snapshot.ranked}))

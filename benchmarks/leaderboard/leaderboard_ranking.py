@@ -1,4 +1,4 @@
-"""One ranking made in a process of its own, and the plain aggregates that it is compared with."""
+"""One ranking made in its own process, and the plain aggregates that it is compared with."""
 
 import json
 import sys
@@ -14,7 +14,7 @@ from benchmarks.process_costs import Costs, run_measured
 from config.environment.variables import BASE_DIR
 from development.servers import bundled
 
-# Interactions of a week count in each ranking (docs/leaderboard.md).
+# A week's interactions count in each ranking (docs/leaderboard.md).
 _JUDGED_DAYS = 7
 _START = "import django; django.setup(); from benchmarks.leaderboard.leaderboard_process import main; main()"
 _COUNTS = """
@@ -47,7 +47,7 @@ WHERE relname IN ('leaderboard_interaction', 'leaderboard_action', 'leaderboard_
 
 @dataclass(frozen=True, kw_only=True)
 class Ranking:
-    """The cost of a ranking; `seconds` is compute() only, `costs` the whole process."""
+    """A ranking's cost; `seconds` is compute() only, `costs` the whole process."""
 
     seconds: float
     ranked: int
@@ -60,7 +60,7 @@ class Ranking:
         return (*(f"{figure:.1f}" for figure in figures), f"{self.facts_read:,}", f"{costs.peak_mb:,.0f}")
 
     def recorded(self) -> dict[str, float]:
-        """Return the figures for the file of results."""
+        """Return the figures for the result file."""
         return {
             "seconds": round(self.seconds, 1),
             "peak MB": round(self.costs.peak_mb),
@@ -73,19 +73,19 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Floor:
-    """The seconds of the plain aggregates, and how many facts a ranking of the interval needs."""
+    """The plain aggregates' seconds, and how many facts the interval's ranking needs."""
 
     plain: float
     weighed: float
     facts: int
 
     def recorded(self) -> dict[str, float]:
-        """Return the figures for the file of results."""
+        """Return the figures for the result file."""
         return {"counts": round(self.plain, 1), "and accounts": round(self.weighed, 1), "facts": self.facts}
 
 
 def rank(database: str, interval: str) -> Ranking:
-    """Make a ranking in a process of its own."""
+    """Make a ranking in its own process."""
     log = bundled.local_directory() / "log" / "leaderboard_ranking.log"
     with dataset.connect(database) as connection:
         before = _facts_read(connection)

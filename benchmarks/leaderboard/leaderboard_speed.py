@@ -1,14 +1,14 @@
-"""Benchmark of a ranking: making it, reading a page of it, and importing its facts.
+"""Benchmark for a ranking: computing it, reading its pages, and importing its facts.
 
     python -m benchmarks.leaderboard.leaderboard_speed [--agents 100000] [--facts 10000000] [--events 500000]
         [--rounds 3]
 
-`leaderboard.ranking.snapshot_building.build_snapshot` in a process of its own, for thirty days and for one, beside a
-plain SQL aggregate of the same facts: what agents did and got, counted, which is the least that any ranking needs; and
-the same with the accounts that took each agent up, counted once each and weighted by their score. The number of rows
+`leaderboard.ranking.snapshot_building.build_snapshot` in its own process, for thirty days and for one, beside a
+plain SQL aggregate over the same facts: what agents did and got, counted, the least that any ranking needs; and
+the same with the accounts that took each agent up, counted once each and weighted by their score. The row count
 read is from PostgreSQL's statistics. Then pages of 25 at the beginning, in the middle and at the end, in the database
-and through HTTP without the cache of public responses; and `manage.py import_agent_events` beside PostgreSQL's own COPY
-of the rows that it wrote.
+and through HTTP without the public response cache; and `manage.py import_agent_events` beside PostgreSQL's own COPY
+with the rows that it wrote.
 
 Exits with code 1 where thirty days take more than 60 s or 1.1 GB, a day reads more than a tenth more facts than it
 needs (its runs and casts, and a week's interactions), or the usual page takes more than 5 ms in the database.
@@ -34,7 +34,7 @@ from config.environment.variables import BASE_DIR
 from development.servers import bundled
 
 EMPTY, IMPORTED = "agents_empty", "agents_imported"
-# Table -> the column that its rows are in the sequence of.
+# Table -> the column that sorts its rows.
 WRITTEN = {
     "leaderboard_agent": "id",
     "leaderboard_agentwallet": "id",

@@ -1,10 +1,10 @@
-"""Benchmark of what a discount could reach that has learned from the truth, beside which the score's gains stand.
+"""Benchmark for what a discount learned from the truth could reach, beside which the score's gains stand.
 
     python -m benchmarks.leaderboard.learned_discount [--agents 1000]
 
 A gradient-boosted classifier learns from worlds whose bought interactions are marked, with all that could be seen of
 them: also times, kinds, texts and which accounts share agents. Accounts are discounted by its probability. Strengths
-are compared, and the strongest that keeps the limits of honest loss is reported. It learns from other seeds of the same
+are compared, and the strongest that keeps the honest loss limits is reported. It learns from other seeds of the same
 world, and from the two other worlds. Nothing keeps such a discount from being turned against honest agents.
 """
 
@@ -38,7 +38,7 @@ _MEASURED_SEED, _LEARNED_SEEDS = 1, (2, 3, 4)
 # Powers of the share that is not discounted.
 _STRENGTHS = (1, 3, 10, 30)
 _MOST_LOSS, _MOST_LOSS_OF_A_KIND = 0.01, 0.03
-# Other accounts count as alike that interact with so many of the same agents.
+# Other accounts count as alike that interact with so many common agents.
 _AGENTS_IN_COMMON = 3
 
 
@@ -51,7 +51,7 @@ class _Task(NamedTuple):
 
 @dataclass(frozen=True)
 class _Sample:
-    """A world, its audiences, and of each pair of agent and account what can be seen, and whether it was bought."""
+    """A world, its audiences, and for each pair of agent and account what can be seen, and whether it was bought."""
 
     world: World
     audience: Audience
@@ -61,7 +61,7 @@ class _Sample:
 
 @dataclass(frozen=True)
 class Reached:
-    """Outcome of a learned discount: medians of places gained as shares of the field, and honest agents' losses."""
+    """A learned discount's outcome: median places gained as shares of the field, and honest agents' losses."""
 
     strength: int
     gains: dict[str, float]
@@ -122,7 +122,7 @@ def _sample(task: _Task) -> _Sample:
 
 
 def _rows_of_pairs(world: World, audience: Audience) -> tuple[Int64Array, Int64Array]:
-    """Return the interactions that are in an audience, and the pair of each."""
+    """Return the interactions that are in an audience, and each one's pair."""
     interactions, width = world.facts.interactions, len(audience.fids)
     rows = np.flatnonzero(interactions.actor != world.facts.agents.fids[interactions.agent])
     keys = audience.pair_agent.astype(np.int64) * width + audience.pair_actor
@@ -132,7 +132,7 @@ def _rows_of_pairs(world: World, audience: Audience) -> tuple[Int64Array, Int64A
 
 
 def _seen_of_pairs(audience: Audience) -> list[Float64Array]:
-    """Return what can be seen of each pair: account, its other agents, and how far they share their audiences."""
+    """Return what can be seen for each pair: account, its other agents, and how far they share their audiences."""
     agent, actor, count = audience.pair_agent, audience.pair_actor, len(audience.pair_agent)
     incidence = sparse.csr_matrix((np.ones(count), (actor, agent)), shape=(len(audience.fids), audience.agents))
     breadth = np.asarray(incidence.sum(1)).ravel()
@@ -159,7 +159,7 @@ def _seen_of_pairs(audience: Audience) -> list[Float64Array]:
 
 
 def _of_other_agents(audience: Audience, incidence: sparse.csr_matrix, values: Float64Array) -> list[Float64Array]:
-    """Return the mean and the largest value between each pair's agent and the other agents of its account."""
+    """Return the mean and the largest value between each pair's agent and its account's other agents."""
     agents_of = np.split(incidence.indices, incidence.indptr[1:-1])
     mean, most = np.zeros((2, len(audience.pair_agent)))
     for pair, (agent, actor) in enumerate(zip(audience.pair_agent.tolist(), audience.pair_actor.tolist(), strict=True)):
@@ -185,7 +185,7 @@ def _seen_of_rows(world: World, rows: Int64Array, pairs: Int64Array, audience: A
 
 
 def _reach(measured: _Sample, learned: Sequence[_Sample]) -> Reached:
-    """Return the outcome of the strongest discount that keeps the limits of honest loss, or of the weakest one."""
+    """Return the outcome for the strongest discount that keeps the honest loss limits, or for the weakest one."""
     model = HistGradientBoostingClassifier(max_iter=400, learning_rate=0.06, random_state=1)
     model.fit(np.vstack([each.seen for each in learned]), np.concatenate([each.is_bought for each in learned]))
     organic = 1 - model.predict_proba(measured.seen)[:, 1]

@@ -1,10 +1,10 @@
-"""The databases that benchmarks of the API run on: invented tokens, loaded once and kept.
+"""The databases that API benchmarks run on: invented tokens, loaded once and kept.
 
     python -m benchmarks.lists.dataset [COUNT]
 
 loads one, where it is missing; other benchmarks do so, too.
 
-They are in a bundled server of their own, in `.local/benchmarks` or in LAUNCHBOARD_LOCAL. `open_server` comes before
+They are in their own bundled server, in `.local/benchmarks` or in LAUNCHBOARD_LOCAL. `open_server` comes before
 `django.setup()`: what it sets in the environment, the settings read.
 """
 
@@ -40,7 +40,7 @@ def open_server(count: int) -> None:
 
 
 def start_server() -> None:
-    """Start the server, or find it running, and hold it for the life of this process."""
+    """Start the server, or find it running, and hold it for this process's life."""
     os.environ.setdefault("LAUNCHBOARD_LOCAL", str(BASE_DIR / ".local" / "benchmarks"))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     os.environ.update(ENVIRONMENT)
@@ -49,18 +49,18 @@ def start_server() -> None:
 
 
 def database_url(database: str | int) -> str:
-    """Return the address of a database, by its name or by how many tokens it has."""
+    """Return a database's address, by its name or by how many tokens it has."""
     database = name(database) if isinstance(database, int) else database
     return f"postgres://launchboard@{quote(str(bundled.socket_directory()), safe='')}/{database}"
 
 
 def environment(database: str | int) -> dict[str, str]:
-    """Return the environment of a process that works on a database, by its name or by how many tokens it has."""
+    """Return the environment for a process that works on a database, by its name or by how many tokens it has."""
     return os.environ | {"DATABASE_URL": database_url(database)}
 
 
 def make_empty(database: str, *, template: str = "template1") -> None:
-    """Recreate a database as a copy of another one, such as an empty one."""
+    """Recreate a database as another one's copy, such as an empty one."""
     with connect("postgres") as connection:
         connection.execute(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
         connection.execute(f"CREATE DATABASE {database} TEMPLATE {template}")
@@ -82,7 +82,7 @@ def prepare(count: int) -> None:
 
 @contextmanager
 def connect(database: str | int) -> Iterator["psycopg.Connection[tuple[object, ...]]"]:
-    """Return a connection to a database of the server, by its name or by how many tokens it has; autocommit is on."""
+    """Return a connection to a database in the server, by its name or by how many tokens it has; autocommit is on."""
     if isinstance(database, int):
         database = name(database)
     with psycopg.connect(
@@ -97,12 +97,12 @@ def name(count: int) -> str:
 
 
 def manage(database: str | int, *words: str) -> None:
-    """Run a command of manage.py on a database, by its name or by how many tokens it has."""
+    """Run a manage.py command on a database, by its name or by how many tokens it has."""
     run_manage(environment(database), *words)
 
 
 def run_manage(given: Mapping[str, str], *words: str) -> None:
-    """Run a command of manage.py in an environment."""
+    """Run a manage.py command in an environment."""
     subprocess.run([sys.executable, "manage.py", *words], cwd=BASE_DIR, env=given, check=True)
 
 

@@ -1,13 +1,13 @@
-"""Benchmark of pages far behind the first one, and in a large table.
+"""Benchmark for pages far behind the first one, and in a large table.
 
     python -m benchmarks.lists.depth [--small 100000] [--large 1000000] [--rounds 200]
 
-Page 1 against page 10,000, requested by a cursor, in the large table; and page 1 of the small table against page 1 of
+Page 1 against page 10,000, requested by a cursor, in the large table; and page 1 in the small table against page 1 in
 the large one. For each sort in both directions by the time that PostgreSQL takes for the page's statement, and for the
-default sort through HTTP, without the cache of public responses. All are measured in turns, and the lower quartile
-of the times counts: what else the machine does makes them longer, and never shorter.
+default sort through HTTP, without the public response cache. All are measured in turns, and the lower quartile
+counts: what else the machine does makes them longer, and never shorter.
 
-Exits with code 1 where one of a pair takes more than 1.3 times as long as the other. With `includeMarket`, because
+Exits with code 1 where one in a pair takes more than 1.3 times as long as the other. With `includeMarket`, because
 every sort then reads the same two tables.
 """
 
@@ -40,7 +40,7 @@ def main() -> int:
     dataset.open_server(options.large)
     dataset.prepare(options.small)
     django.setup()
-    # Page 10,000 of a table that has it; of a smaller one, its middle.
+    # Page 10,000 in a table that has it; in a smaller one, its middle.
     depth = min(100_000, options.large // 2 // 10_000 * 10_000)
     limits = Limits()
     deep = _measure_statements(options, depth, limits)
@@ -49,7 +49,7 @@ def main() -> int:
 
 
 def _measure_statements(options: argparse.Namespace, depth: int, limits: Limits) -> Parameters:
-    """Check the statements of all sorts; return the parameters of the deep page of the default one."""
+    """Check all sorts' statements; return the parameters for the default sort's deep page."""
     rows, ratios = [], []
     deepest: Parameters = {}
     with dataset.connect(options.small) as small, dataset.connect(options.large) as large:
@@ -119,7 +119,7 @@ def _fetch_in_turns(pages: Mapping[str, tuple[int, Parameters]], *, rounds: int)
             spent, answer = fetch(f"/api/tokens?{urlencode(parameters)}", connections[name])
             if answer[9:12] != b"200":
                 raise RuntimeError(answer[:300].decode(errors="replace"))
-            # The first requests of a process import and compile.
+            # A process's first requests import and compile.
             if number >= 20:
                 times[name].append(spent)
     return {name: quantiles(spent)[0] for name, spent in times.items()}

@@ -1,14 +1,14 @@
-"""Filters of the list by trust, warnings, market and interface: what a request reads, and how long it takes.
+"""List filters by trust, warnings, market and interface: what a request reads, and how long it takes.
 
     python -m benchmarks.lists.filters [--count 1000000] [--texts "" dog d "elon moon" 犬山] [--sorts 12]
 
 `GET /api/tokens` with `total`, for each filter and combination, alone and with searches, by the sorts in both
-directions, on the first page and behind 100,000 rows. Times are those of the whole request in this process, without the
-cache of public answers. The floor is the same request without the filter, in the same run.
+directions, on the first page and behind 100,000 rows. Times are for the whole request in this process, without the
+public response cache. The floor is the same request without the filter, in the same run.
 
-It works on a copy of the database of `benchmarks.lists.dataset`, in which 50 tokens are verified, 10,000 tokens have an
+It works on a copy of the `benchmarks.lists.dataset` database, in which 50 tokens are verified, 10,000 tokens have an
 interface of their own and no market, and 2 % have a warning. Rows are those that the plans' scans visit in tables and
-indexes, without the time limits of requests, and depend on no other process: a scan of all tokens visits a million.
+indexes, without request time limits, and depend on no other process: a scan of all tokens visits a million.
 
 Exits with code 1 where a request is not answered.
 """
@@ -37,7 +37,7 @@ from tests.rows.query_plans import visited_rows
 _SEARCHES = ("", "dog", "d", "elon moon", "犬山")
 _DEPTH = 100_000
 _TAGS = (
-    # Without triggers, which would store an event of each token.
+    # Without triggers, which would store an event for each token.
     "SET session_replication_role = replica",
     "UPDATE tokens_token SET verified = id % 20000 = 7, known_interface_deployer = false"
     " WHERE verified OR known_interface_deployer OR id % 20000 = 7",
@@ -63,7 +63,7 @@ class _Figures:
 
 
 def main() -> int:
-    """Print and keep the figures of each filter; return 1 where a request is not answered."""
+    """Print and keep each filter's figures; return 1 where a request is not answered."""
     options = _parse_arguments()
     database = f"filters_{options.count}"
     _prepare(options.count, database)
@@ -133,7 +133,7 @@ def _make_filters(database: Any) -> dict[str, Filters]:
 def _requests(
     filters: Mapping[str, Filters], texts: Sequence[str], orders: Sequence[Filters]
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield name of the filter and parameters, the filters in turns."""
+    """Yield filter name and parameters, the filters in turns."""
     deep = {tuple(order.items()): deep_cursor(order, rows=_DEPTH) for order in orders}
     for q, order, is_deep in itertools.product(texts, orders, (False, True)):
         place = {"cursor": deep[tuple(order.items())]} if is_deep else {}
@@ -143,7 +143,7 @@ def _requests(
 
 
 def _measure(parameters: Mapping[str, str]) -> tuple[float, int, Any]:
-    """Return the seconds of a request, the rows that its statements visit, and its answer; no count is cached."""
+    """Return a request's seconds, the rows that its statements visit, and its answer; no count is cached."""
     for key in redis_client().scan_iter(f"{PREFIX}total:*"):
         redis_client().delete(key)
     # Before the measured request: this compiles the statements, and brings their pages into memory.

@@ -1,4 +1,4 @@
-"""The throughput of PostgreSQL itself: pgbench with the statement that a view sends."""
+"""PostgreSQL's own throughput: pgbench with the statement that a view sends."""
 
 import importlib.util
 import re
@@ -10,7 +10,7 @@ from development.servers import bundled
 
 
 def pgbench(sql: str, *, database: str, clients: int, seconds: float) -> float:
-    """Return the transactions a second of this one statement, prepared, over so many connections.
+    """Return the transactions a second with this one statement, prepared, over so many connections.
 
     Raises RuntimeError.
     """

@@ -1,11 +1,11 @@
-"""Pages of the list through HTTP, against a plain view and against PostgreSQL itself.
+"""List pages through HTTP, against a plain view and against PostgreSQL itself.
 
     python -m benchmarks.lists.listing [--count 1000000] [--rounds 3] [--seconds 5]
 
 Ours is `GET /api/tokens`, ten rows with `total`, by the production server's command line: without the cache of public
 answers, and with it. The plain view (`plain_view.py`) is the same table through a ModelSerializer and a
-CursorPagination under the same command line; the floor is pgbench with the statement of our page, prepared. All share
-the machine with the clients and are measured in turns; the median of the rounds counts. Requests of ours are counted
+CursorPagination under the same command line; the floor is pgbench with our page's statement, prepared. All share
+the machine with the clients and are measured in turns; the rounds' median counts. Our requests are counted
 for the rate limit, which is too high to refuse any.
 
 Exits with code 1 where ours is under 3 times the plain view or under 10 % of the floor without the cache, and with it
@@ -64,7 +64,7 @@ def _measure_rates(options: argparse.Namespace, limits: Limits) -> None:
             "ours, from the cache": lambda: load(cached, [PATH], seconds=options.seconds),
             "plain view": lambda: load(plain, ["/api/tokens"], seconds=options.seconds),
         }
-        # The first requests of a process import and compile.
+        # A process's first requests import and compile.
         for port in (uncached, cached, plain):
             load(port, [PATH], seconds=2)
         loads: dict[str, list[Load]] = {name: [] for name in subjects}
@@ -77,7 +77,7 @@ def _measure_rates(options: argparse.Namespace, limits: Limits) -> None:
 
 
 def _walk() -> list[str]:
-    """Return the paths of the first pages of the list, one after the other."""
+    """Return the list's first page paths, one after the other."""
     paths, cursor = [PATH], ""
     while len(paths) < PAGES:
         cursor = get({"limit": "10", "cursor": cursor}).json()["cursor"]

@@ -1,4 +1,4 @@
-"""Settings of the service with one view in the place of all others, written as the frameworks' tutorials do it.
+"""The service's settings with one view instead of all others, written as the frameworks' tutorials do it.
 
 Its requests pass the same middleware under the same server; Django REST framework has its own defaults.
 """

@@ -1,4 +1,4 @@
-"""The list of tokens as a ModelSerializer and a CursorPagination give it: what the service's own list is compared with.
+"""The token list as a ModelSerializer and a CursorPagination give it: what the service's own list is compared with.
 
 It has no total, no copies' warnings and no derived fields, so that it does less than the service's.
 """

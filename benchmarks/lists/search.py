@@ -3,9 +3,9 @@
     python -m benchmarks.lists.search [--count 1000000] [--rounds 3]
 
 200 searches (`search_queries.py`), each with `total`, by `GET /api/tokens`: the time that all its statements take in
-PostgreSQL, and through HTTP by the production server's command line without the cache of public answers, one at a time.
-At first the results of a frequent text are not counted, and `total` is an estimate; warm, a worker has counted
-it within the last minute. The limits are for the latter; the table has both, by kind of text.
+PostgreSQL, and through HTTP by the production server's command line without the public response cache, one at a time.
+At first a frequent text's results are not counted, and `total` is an estimate; warm, a worker has counted
+it within the last minute. The limits are for the latter; the table has both, by text kind.
 
 Exits with code 1 where, warm, the 99th percentile is over 50 ms in the database or over 100 ms through HTTP, or where a
 single search takes longer than 250 ms.
@@ -41,7 +41,7 @@ from tokens.catalogue.totals import count_tokens
 _CHUNK = 10
 _MEASURES = ("database, first contact", "database, warm", "HTTP, first contact", "HTTP, warm")
 
-# Name of the measure -> kind of text -> times in seconds.
+# Measure name -> text kind -> times in seconds.
 Times = dict[str, dict[str, list[float]]]
 
 
@@ -71,7 +71,7 @@ def main() -> int:
 
 
 def _measure(queries: Sequence[Query], client: socket.socket, *, rounds: int) -> Iterator[tuple[str, Query, float]]:
-    """Yield name of the measure, search, seconds."""
+    """Yield measure name, search, seconds."""
     _forget_totals()
     for _, query in itertools.product(range(rounds), queries):
         yield "database, first contact", query, _database_time(query)

@@ -1,4 +1,4 @@
-"""The 200 searches of the benchmark: everything that people and machines type, with all sorts and many filters."""
+"""The benchmark's 200 searches: everything that people and machines type, with all sorts and many filters."""
 
 import itertools
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from psycopg import Connection
 
 COUNT = 200
 
-# What they find in a million tokens goes from nothing to a third of them.
+# What they find in a million tokens goes from nothing to a third.
 TEXTS: Mapping[str, tuple[str, ...]] = {
     "one letter": ("d", "a", "e", "x", "q", "7", "D"),
     "two letters": ("ai", "in", "do", "Zz", "qx"),
@@ -30,7 +30,7 @@ ORDERS = tuple(
 
 @dataclass(frozen=True)
 class Query:
-    """One search; `filters` are those of its parameters that select the tokens it finds."""
+    """One search; `filters` are its parameters that select the tokens it finds."""
 
     kind: str
     filters: tuple[tuple[str, str], ...]
@@ -38,12 +38,12 @@ class Query:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """Return all of them."""
+        """Return all searches."""
         return dict(self.filters) | dict(self.others)
 
 
 def make_queries(database: "Connection[tuple[object, ...]]") -> list[Query]:
-    """Return the searches for this database: rare words, addresses and hashes are of its own tokens."""
+    """Return the searches for this database: rare words, addresses and hashes name its own tokens."""
     random = Random("searches")
     texts = [(kind, text) for kind, several in TEXTS.items() for text in several]
     texts += [(kind, text) for kind, several in _of_tokens(database).items() for text in several]
@@ -71,7 +71,7 @@ def _of_tokens(database: "Connection[tuple[object, ...]]") -> dict[str, tuple[st
 
 
 def _sample(database: "Connection[tuple[object, ...]]") -> Iterator[tuple[str, str, str, str]]:
-    """Return name, address, transaction and pool of tokens with a long name, spread over the table."""
+    """Return name, address, transaction and pool for tokens with a long name, spread over the table."""
     rows = database.execute(
         "SELECT name, contract_address, tx_hash, pool_address FROM tokens_token WHERE length(name) BETWEEN 9 AND 30 "
         "AND pool_address <> '' AND id % (SELECT greatest(1, count(*) / 60) FROM tokens_token) = 1 ORDER BY id LIMIT 14"

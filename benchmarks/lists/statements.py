@@ -33,14 +33,14 @@ def page_statement(parameters: Mapping[str, str]) -> str:
 
 
 def statements_of(parameters: Mapping[str, str], path: str) -> list[str]:
-    """Return all statements of a GET, as they were sent."""
+    """Return a GET's statements, as they were sent."""
     with CaptureQueriesContext(connection) as captured:
         get(parameters, path)
     return [str(query["sql"]) for query in captured]
 
 
 def deep_cursor(parameters: Mapping[str, str], *, rows: int) -> str:
-    """Return the cursor after so many thousands of rows of a list."""
+    """Return the cursor after so many thousands of list rows."""
     cursor, step = "", 10_000
     for _ in range(rows // step):
         cursor = get({**parameters, "cursor": cursor, "limit": "10", "offset": str(step - 10)}).json()["cursor"]

@@ -1,1 +1,1 @@
-"""Benchmark of installations with more than one server: a read replica, two followers, two workers."""
+"""Benchmark for installations with more than one server: a read replica, two followers, two workers."""

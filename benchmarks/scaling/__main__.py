@@ -1,4 +1,4 @@
-"""Figures of docs/scaling.md: a read replica, two followers and two workers on this machine.
+"""Figures for docs/scaling.md: a read replica, two followers and two workers on this machine.
 
     python -m benchmarks.scaling [--only replica|followers|workers]
 

@@ -1,4 +1,4 @@
-"""Two followers of four chains: each leads two of them, and the other one takes over when one is killed."""
+"""Two followers for four chains: each leads two, and the other one takes over when one is killed."""
 
 import os
 import threading
@@ -24,14 +24,14 @@ _LEADERS = """SELECT application_name FROM pg_locks JOIN pg_stat_activity USING 
 
 
 def measure_followers() -> dict[str, Any]:
-    """Return the chains that each follower leads, the costs of each at the head, and the seconds of take-overs."""
+    """Return the chains that each follower leads, each one's costs at the head, and the take-over seconds."""
     with run_chains(_CHAINS, blocks=_BLOCKS, traffic=_TRAFFIC) as chains, _growing(chains) as stop:
         first, second = _start("first", chains[:2]), _start("second", chains[2:])
         try:
             _wait_until(lambda: _leaders(chains) == {"first": 2, "second": 2} and _are_followed(chains))
             leaders = dict(_leaders(chains))
             costs = _measure_costs(first, second)
-            # From here on, each follows all chains: one leads those of the other one when that is killed.
+            # From here on, each follows all chains: one leads the other's chains when that one is killed.
             first.kill()
             first = _start("first", chains)
             second.kill()
@@ -67,7 +67,7 @@ def measure_followers() -> dict[str, Any]:
 
 
 def _start(name: str, chains: Sequence[SimulatedChain]) -> Service:
-    """Start a follower of these chains only: the variables of the others' nodes are left out."""
+    """Start a follower for these chains only: the variables for the others' nodes are left out."""
     ids = {str(chain.chain_id) for chain in chains}
     environment = {
         key: value for key, value in os.environ.items() if not key.startswith("RPC_") or key.rpartition("_")[2] in ids
@@ -77,7 +77,7 @@ def _start(name: str, chains: Sequence[SimulatedChain]) -> Service:
 
 @contextmanager
 def _growing(chains: Sequence[SimulatedChain]) -> Iterator[threading.Event]:
-    """Mine blocks of all chains until the block ends, or the event is set."""
+    """Mine blocks on all chains until the block ends, or the event is set."""
     stop = threading.Event()
 
     def mine() -> None:

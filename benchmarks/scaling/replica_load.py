@@ -24,7 +24,7 @@ _UNCACHED = {"EDGE_CACHE_SECONDS": "0"}
 
 
 def measure_replica_load() -> dict[str, Any]:
-    """Return rates, CPU of both servers, the delay of the replay, and reads around a `kill -9`."""
+    """Return rates, CPU in both servers, the replay delay, and reads around a `kill -9`."""
     with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
         primary = OwnPostgres(Path(first))
         os.environ["DATABASE_URL"] = primary.url
@@ -54,7 +54,7 @@ def _database_bytes(connection: "psycopg.Connection[tuple[object, ...]]") -> int
 
 
 def _measure_replay(primary_url: str, replica_url: str) -> dict[str, float]:
-    """Return the milliseconds from the end of a commit until the replica has it."""
+    """Return the milliseconds from a commit's end until the replica has it."""
     times = []
     with psycopg.connect(primary_url, autocommit=True) as primary, psycopg.connect(replica_url, autocommit=True) as own:
         for number in range(_COMMITS):
@@ -68,7 +68,7 @@ def _measure_replay(primary_url: str, replica_url: str) -> dict[str, float]:
 
 
 def _measure_rates(primary_url: str, replica_url: str) -> dict[str, Any]:
-    """Return reads a second, and CPU milliseconds of both servers for a read, of rounds in turn."""
+    """Return reads a second, and both servers' CPU milliseconds for a read, from rounds in turn."""
     found: dict[str, list[tuple[float, float, float]]] = {"without": [], "with": []}
     with psycopg.connect(primary_url, autocommit=True) as one, psycopg.connect(replica_url, autocommit=True) as other:
         for _ in range(_ROUNDS):

@@ -1,4 +1,4 @@
-"""Simulated chains with nodes, and an empty database in which processes of the service index them."""
+"""Simulated chains with nodes, and an empty database in which service processes index them."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ def run_chains(count: int, *, blocks: int, traffic: Traffic) -> Iterator[Sequenc
 
 
 def database_url(application: str) -> str:
-    """Return the URL of the database with a name for the sessions of a process."""
+    """Return the database URL with a name for a process's sessions."""
     return f"{dataset.database_url(_DATABASE)}?application_name={application}"
 
 
@@ -50,6 +50,6 @@ def missing_launches(chains: Sequence[SimulatedChain], *, up_to: Sequence[int]) 
 
 
 def fetch_rows(statement: str, *values: object) -> list[tuple[object, ...]]:
-    """Return the rows of a query."""
+    """Return a query's rows."""
     with dataset.connect(_DATABASE) as connection:
         return connection.execute(statement, values).fetchall()

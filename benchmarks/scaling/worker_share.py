@@ -1,4 +1,4 @@
-"""Index requests by hash with one worker and with two, and with two of which one is killed."""
+"""Index requests by hash with one worker and with two, and with two while one is killed."""
 
 import json
 import os
@@ -33,7 +33,7 @@ for chain, tx in requests: enqueue_index_request(chain, tx)
 
 
 def measure_workers() -> dict[str, Any]:
-    """Return requests a second of one worker and of two, and the outcome with a killed one."""
+    """Return requests a second for one worker and for two, and the outcome with a killed one."""
     with run_chains(1, blocks=_BLOCKS, traffic=_TRAFFIC) as chains:
         requests = [
             (chains[0].chain_id, entry.hash)
@@ -41,7 +41,7 @@ def measure_workers() -> dict[str, Any]:
             for entry in block.transactions
             if entry.succeeded and entry.launches
         ]
-        # In turn, and the better one of each: other work on the machine slows both.
+        # In turn, and each one's better round: other work on the machine slows both.
         rounds = [(_run(requests, workers=1), _run(requests, workers=2)) for _ in range(_ROUNDS)]
         one, two = (min(each, key=lambda run: run["seconds"]) for each in zip(*rounds, strict=True))
         killed = _run(requests, workers=2, kills=True)
@@ -86,7 +86,7 @@ def _wait_for_indexed(count: int) -> None:
 
 
 def _cpu(workers: Sequence[Service]) -> float:
-    """Return the CPU seconds of the workers and their processes."""
+    """Return the CPU seconds for the workers and their processes."""
     processes = [psutil.Process(worker.process.pid) for worker in workers]
     family = [*processes, *(child for process in processes for child in process.children(recursive=True))]
     return sum(sum(process.cpu_times()[:2]) for process in family)

@@ -1,1 +1,1 @@
-"""The stream of events with a thousand clients, and the list beside it."""
+"""The event stream with a thousand clients, and the list beside it."""

@@ -2,9 +2,9 @@
 
     python -m benchmarks.stream [--seconds 60] [--rounds 5]
 
-The process `events` publishes: times are from the storage of an event to the client. Of the stream's own figures all
+The process `events` publishes: times are from an event's storage to the client. Among the stream's own figures all
 clients get all events. The list is measured in turns without clients, with idle ones, whose filter no event passes,
-with those that get all, and with those of the floor, a bare loop that sends as many bytes to as many clients; there
+with those that get all, and with the floor's figures, by a bare loop that sends as many bytes to as many clients; there
 the clients run at idle priority. Exits with code 1 beyond a limit.
 """
 
@@ -26,7 +26,7 @@ from tests.processes.stream_clients import StreamProcess, stream_process
 
 _TOKENS = 20_000
 _PATHS = [f"/api/tokens?limit=10&offset={offset}" for offset in range(100)]
-# Seconds of one load of the list.
+# Seconds for one list load.
 _LIST_SECONDS = 15.0
 # A filter that no event passes.
 _NO_EVENT = "?chainId=1"
@@ -41,7 +41,7 @@ def main() -> int:
     with stream_process(environment, **_SETTINGS) as stream, events(environment):
         writer = EventWriter(dataset.database_url(_TOKENS))
         try:
-            # Until the start of the process `events` is over.
+            # Until the process `events` has started.
             _wait_for_events(stream)
             figures = _measure_stream(stream, options.seconds) | _measure_list(environment, stream, options.rounds)
         finally:

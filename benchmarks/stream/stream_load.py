@@ -1,4 +1,4 @@
-"""A thousand clients of the stream in a process of their own, and a writer of events."""
+"""A thousand stream clients in their own process, and an event writer."""
 
 import json
 import multiprocessing
@@ -25,7 +25,7 @@ _SENT = re.compile(rb'"sent":([0-9.]+)')
 _INSERT = """
 INSERT INTO events_outboxevent (type, version, chain_id, subject, data) VALUES ('token.updated', 1, 8453, %s, %s)
 """
-# As long as the data of a token's event.
+# As long as a token event's data.
 _DATA = {"contract_address": "0x" + "5f" * 20, "name": "Higher", "img_url": f"https://example.org/{'a' * 200}"}
 _DATA |= dict.fromkeys(("tx_hash", "block_hash", "pool_address", "admin", "msg_sender", "factory"), "0x" + "ab" * 32)
 
@@ -37,7 +37,7 @@ _BARE_EVENT = b"-" * 900
 def stream_clients(port: int, query: str = "", *, is_background: bool = False) -> Iterator["Clients"]:
     """Connect the clients with a query, and read all that they get until the block ends.
 
-    In the background they use only the time that no other process needs, as if they were on machines of their own.
+    In the background they use only the time that no other process needs, as if they were on their own machines.
     """
     clients = Clients(port, query, is_background=is_background)
     try:
@@ -58,7 +58,7 @@ class Clients:
         self._here.recv()
 
     def close(self) -> list[float]:
-        """Disconnect, and return the seconds from the storage of each event to each client, sorted."""
+        """Disconnect, and return the seconds from each event's storage to each client, sorted."""
         if self._stop.is_set():
             return []
         self._stop.set()
@@ -120,7 +120,7 @@ def store_event(connection: psycopg.Connection[Any], subject: str) -> None:
 
 
 class EventWriter:
-    """Thread that stores events at a constant rate, as a transaction of the service does."""
+    """Thread that stores events at a constant rate, as a service transaction does."""
 
     def __init__(self, database_url: str) -> None:
         self._stop = threading.Event()

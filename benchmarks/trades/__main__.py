@@ -1,4 +1,4 @@
-"""Benchmark of trades: backfill, head and reads at size.
+"""Trade benchmark: backfill, head and reads at size.
 
 python -m benchmarks.trades [--swaps 2000000] [--pools 200000] [--only backfill]
 """

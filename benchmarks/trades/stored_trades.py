@@ -2,7 +2,7 @@
 
     python -m benchmarks.trades.stored_trades DATABASE [--trades 20000000] [--tokens 200000] [--weeks 8]
 
-Half of the trades are of 450 of 200,000 tokens; most tokens have few.
+Half the trades are in 450 tokens among 200,000; most tokens have few.
 """
 
 import argparse
@@ -25,7 +25,7 @@ FROM (
     SELECT n, %(first)s + n * %(seconds)s::bigint / %(count)s AS second FROM generate_series(0, %(count)s - 1) AS n
 ) AS numbered
 """
-# Simpler than those that the service folds, of the same size: opening and closing prices are not of the first and the
+# Simpler than the service's, with the same size: opening and closing prices are not from the first and the
 # last trade.
 _CANDLES = """
 INSERT INTO {table} (
@@ -41,7 +41,7 @@ FROM tokens_trade WHERE at >= %(first)s AND at < %(end)s GROUP BY 1, {group}
 
 
 def make_trades(database: str, *, trades: int, tokens: int, weeks: int) -> None:
-    """Create a database with so many trades of the last weeks, and their candles; minutes within their retention."""
+    """Create a database with so many trades in the last weeks, and their candles; minutes within their retention."""
     now = datetime.now(UTC).replace(microsecond=0)
     midnight = now.replace(hour=0, minute=0, second=0)
     monday = midnight - timedelta(days=midnight.weekday())

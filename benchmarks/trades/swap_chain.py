@@ -1,7 +1,7 @@
-"""The chain that trades are read from: swaps in the pools of `traded_tokens`, and a node's responses about them.
+"""The chain that trades are read from: swaps in the `traded_tokens` pools, and a node's responses about them.
 
-The chain ends now, so that no candle is after its retention. Half of the swaps are in some 400 of 200,000 pools. One in
-a hundred is by the locker; one block in ten begins with a swap of a reference pool, by which all others have a price in
+The chain ends now, so that no candle is after its retention. Half the swaps are in some 400 pools among 200,000. One in
+a hundred is by the locker; one block in ten begins with a swap in a reference pool, which gives all others a price in
 USD. A log is rendered once, at the start.
 """
 
@@ -26,14 +26,14 @@ from benchmarks.backfill.backfill_texts import render_block, render_transaction
 from benchmarks.trades.traded_tokens import LOWER_TICK, address, pool_id
 from tokens.chains.abi import codec
 
-# Of Base: the PoolManager, a reference pool of wrapped ether (currency 0) and USDC, and the locker of v4.
+# On Base: the PoolManager, a reference pool with wrapped ether (currency 0) and USDC, and v4's locker.
 _MANAGER, _REFERENCE = "0x498581ff718922c3f8e6a244956af099b2652b2b", "0xd0b53d9277642d899df5c87a3966a349a798f224"
 _LOCKER, _ROUTER = "63d2dfea64b3433f4071a98665bcd7ca14d93496", "6ff5693b99212da76ad316178a184ab56d299b43"
 _V4_SWAP = codec.load_abi("uniswap_v4").event("Swap").topic0
 _V3_SWAP = codec.load_abi("uniswap_v3").event("Swap").topic0
 _REPORT = codec.load_abi("v4_fees").event("FeesSwapped").topic0
 _CONVERSION_EVERY, _REFERENCE_EVERY = 100, 10
-# Square roots of prices as pools have them: of the smallest unit of currency 1 for that of currency 0.
+# Square roots of prices as pools have them: currency 1's smallest unit per currency 0's.
 _UNIT = 2**96
 _STARTING_PRICE = int(1.0001 ** (LOWER_TICK / 2) * _UNIT)
 _ETHER_PRICE = int((3_500 * 10**6 / 10**18) ** 0.5 * _UNIT)
@@ -41,7 +41,7 @@ _ETHER_PRICE = int((3_500 * 10**6 / 10**18) ** 0.5 * _UNIT)
 
 @dataclass(frozen=True)
 class SwapChain:
-    """So many swaps in the pools of the first tokens, as many in each block."""
+    """So many swaps in the first tokens' pools, as many in each block."""
 
     swaps: int
     pools: int
@@ -58,19 +58,19 @@ class SwapChain:
 
     @cached_property
     def reports(self) -> dict[int, list[bytes]]:
-        """Return block -> reports of conversions; known once all logs were rendered."""
+        """Return block -> conversion reports; known once all logs were rendered."""
         return {}
 
     @cached_property
     def totals(self) -> dict[str, int]:
-        """Return counts and sums of all swaps; known once all logs were rendered."""
+        """Return counts and sums over all swaps; known once all logs were rendered."""
         return dict.fromkeys(("buys", "conversions", "amount_token", "amount_quote"), 0)
 
     def render_logs(self) -> list[bytes]:
-        """Return the swaps of each block as JSON, without the reference pool's."""
+        """Return each block's swaps as JSON, without the reference pool's."""
         random = Random("swaps")
         weights = list(accumulate(1 / rank for rank in range(1, self.pools + 1)))
-        # Popular pools are those of any number.
+        # Popular pools have any number.
         ids = random.sample([pool_id(number) for number in range(1, self.pools + 1)], self.pools)
         texts = []
         for block in range(self.blocks):
@@ -105,7 +105,7 @@ class SwapChain:
         return (block * self.per_block + index) % _CONVERSION_EVERY == 0
 
     def _report(self, pool: str, block: int, index: int) -> bytes:
-        """Return the locker's report of a conversion, as the log after the swap's."""
+        """Return the locker's report about a conversion, as the log after the swap's."""
         token = f"0x{address(int(pool[34:], 16))[2:]:0>64}"
         topics = f'"{_REPORT}","{token}","{token}","0x{"0" * 64}"'
         return self._log_text(f"0x{_LOCKER}", topics, word(1) + word(1), block, index, is_report=True).encode()
@@ -129,7 +129,7 @@ class SwapChain:
 
 
 class SwapAnswers(Answers):
-    """The responses of a node with these swaps, and without launches or anything else."""
+    """A node's responses with these swaps, and without launches or anything else."""
 
     def __init__(self, chain: SwapChain) -> None:
         self._chain = chain

@@ -1,4 +1,4 @@
-"""A fast node of the chain of swaps, in a process of its own; it serves as `backfill_node` does.
+"""A fast node for the swap chain, in its own process; it serves as `backfill_node` does.
 
 python -m benchmarks.trades.swap_node --swaps 2000000 --pools 200000 --blocks 200000
 """
@@ -19,7 +19,7 @@ from config.environment.variables import BASE_DIR
 
 @contextmanager
 def swap_node(*, swaps: int, pools: int, blocks: int) -> Iterator[str]:
-    """Yield the URL of a node with so many swaps, without the path that selects its responses."""
+    """Yield a node's URL with so many swaps, without the path that selects its responses."""
     command = [sys.executable, "-m", "benchmarks.trades.swap_node", "--swaps", str(swaps)]
     command += ["--pools", str(pools), "--blocks", str(blocks)]
     with subprocess.Popen(command, cwd=BASE_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:

@@ -1,4 +1,4 @@
-"""Backfill of trades with candles, sums and markets, beside Ponder with trades and hourly candles, and COPY."""
+"""Trade backfill with candles, sums and markets, beside Ponder with trades and hourly candles, and COPY."""
 
 import sys
 import time
@@ -19,7 +19,7 @@ from config.environment.variables import BASE_DIR
 from development.servers import bundled
 
 EMPTY, OURS, UNFILLED = "trades_empty", "trades_ours", "trades_unfilled"
-# What the command writes, in the sequence of the chain. It also updates the row of each token's market.
+# What the command writes, in chain order. It also updates each token's market row.
 WRITTEN = {
     "tokens_trade": "position",
     "tokens_minutecandle": "first_position",
@@ -34,7 +34,7 @@ SELECT jsonb_build_object(
     'amount_token', sum(amount_token)::text, 'amount_quote', sum(amount_quote)::text
 ) FROM tokens_trade WHERE quote_usd IS NOT NULL
 """
-# Counts of the trades that are no conversions, in all three sizes of candles and in the sums of the last day.
+# Counts for trades that are no conversions, in all three candle sizes and in the last day's sums.
 _COUNTED = """
 SELECT (SELECT sum(buys + sells) FROM tokens_minutecandle),
     (SELECT sum(buys + sells) FROM tokens_candle WHERE seconds = 3600),
@@ -51,7 +51,7 @@ SELECT jsonb_build_object(
 
 @dataclass(frozen=True, kw_only=True)
 class TradeRun:
-    """One backfill of swaps: its costs and requests, and whether the database has what the chain does."""
+    """One swap backfill: its costs and requests, and whether the database has what the chain does."""
 
     name: str
     swaps: int
@@ -67,7 +67,7 @@ class TradeRun:
 
 
 def measure_backfill(*, swaps: int, pools: int, blocks: int, ponder_share: float, limits: Limits) -> dict[str, Any]:
-    """Print the rates of ours, COPY and Ponder, which gets a share of the swaps; return all figures."""
+    """Print the rates for ours, COPY and Ponder, which gets a swap share; return all figures."""
     traded_tokens.make_database(EMPTY, count=pools, launched_at=datetime.fromtimestamp(time.time() - 30 * 86_400, UTC))
     with swap_node(swaps=swaps, pools=pools, blocks=blocks) as node:
         ours = _run_ours(node, last_block=blocks - 1)
@@ -112,7 +112,7 @@ def _run_ours(node: str, *, last_block: int) -> TradeRun:
 
 
 def _run_ponder(node: str, *, last_block: int) -> TradeRun:
-    # Under many URLs it is free of its own limit of requests a second.
+    # Under many URLs it is free from its own limit on requests a second.
     urls = [f"{node}/stamped/0/{number}" for number in range(40)]
     costs = ponder_peer.run_ponder(urls, last_block=last_block, project=ponder_peer.TRADES_PROJECT)
     with dataset.connect(ponder_peer.DATABASE) as connection:

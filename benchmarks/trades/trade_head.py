@@ -38,7 +38,7 @@ _TIMEOUT_SECONDS = 30.0
 
 @dataclass
 class TradeClock(Clock):
-    """When the n-th swap of a token was first counted in its candles."""
+    """When a token's n-th swap was first counted in its candles."""
 
     counted: list[float] = field(default_factory=list)
 
@@ -65,7 +65,7 @@ class _TradedPool:
 
 
 def measure_head(*, launches: int, launches_a_block: int, swaps_a_launch: int, limits: Limits) -> dict[str, Any]:
-    """Print the latencies of launches in the list, and of swaps in candles; return them."""
+    """Print the latencies for launches in the list, and for swaps in candles; return them."""
     os.environ["REDIS_URL"] = os.environ["REDIS_URL"].partition("?")[0] + f"?db={REDIS_DATABASE}"
     dataset.make_empty(DATABASE)
     dataset.manage(DATABASE, "migrate", "--verbosity", "0")
@@ -105,7 +105,7 @@ def _launch_traded(at: DevelopmentContracts) -> _TradedPool:
 def _send(
     at: DevelopmentContracts, pool: _TradedPool, launches: int, launches_a_block: int, swaps_a_launch: int
 ) -> list[Any]:
-    """Send launches at an even pace, each with purchases of the traded token; return the launches' hashes."""
+    """Send launches at an even pace, each with purchases for the traded token; return the launches' hashes."""
     accounts = node_client.connect(at.rpc_url).eth.accounts
     router = node_client.bind_contract(at.rpc_url, "SwapRouter", at.swap_router)
     purchase = router.functions.swap(pool.key, at.wrapped_native, 10**15, 0)
@@ -121,7 +121,7 @@ def _send(
 
 
 def _swap_latencies(at: DevelopmentContracts, pool: _TradedPool, clock: TradeClock, *, count: int) -> list[float]:
-    """Return the seconds from block to candle of each swap, sorted. Raises RuntimeError where one never appears."""
+    """Return each swap's seconds from block to candle, sorted. Raises RuntimeError where one never appears."""
     deadline = time.monotonic() + _TIMEOUT_SECONDS
     while len(clock.counted) < count:
         if time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""Reads at size, in PostgreSQL: trades, candles, market sorts, a roll of the sums; and the size on disk."""
+"""Reads at size, in PostgreSQL: trades, candles, market sorts, a sum roll; and the size on disk."""
 
 import os
 import time
@@ -19,7 +19,7 @@ from benchmarks.trades.stored_trades import make_trades
 
 UNTRADED = "trades_untraded"
 SORTS = ("market-cap", "tx-h24", "volume-h24", "price-percent-h24", "price-percent-h1")
-# Requests of a token: name, path, the table that the page's statement reads, limit in ms.
+# A token's requests: name, path, the table that the page's statement reads, limit in ms.
 _PAGES = (
     ("last 50 trades", "trades", {"limit": "50"}, "tokens_trade", 3),
     ("500 candles of a minute", "candles", {"interval": "1m", "limit": "500"}, "tokens_minutecandle", 5),
@@ -61,7 +61,7 @@ def measure_reads(*, trades: int, tokens: int, sampled: int, limits: Limits) -> 
 
 
 def _sum_up() -> dict[str, float]:
-    """Compute the sums and markets of all tokens, as at the end of a historical sync."""
+    """Compute all tokens' sums and markets, as at a historical sync's end."""
     from tokens.trades.trade_writing import find_traded_tokens, recount_tokens
 
     started = time.perf_counter()
@@ -74,7 +74,7 @@ def _sum_up() -> dict[str, float]:
 def _measure_pages(
     connection: "Connection[Any]", tokens: int, sampled: int, limits: Limits
 ) -> dict[str, dict[str, float]]:
-    """Time the statement of each page, planned anew and with its pages in memory, for popular and other tokens."""
+    """Time each page's statement, planned anew and with its pages in memory, for popular and other tokens."""
     random = Random("tokens")
     popular = {int((tokens + 1) ** random.random()) for _ in range(sampled // 2)}
     numbers = [*popular, *random.sample(range(1, tokens + 1), sampled // 2)]
@@ -92,7 +92,7 @@ def _measure_pages(
 def _page_time(
     connection: "Connection[Any]", number: int, kind: str, parameters: Mapping[str, str], table: str
 ) -> float:
-    """Return the shortest of three times: with the pages in memory, and the least of what else the machine does."""
+    """Return the shortest of three times: with the pages in memory, and with the least other work on the machine."""
     path = f"/api/tokens/{traded_tokens.CHAIN_ID}/{traded_tokens.address(number)}/{kind}"
     (statement,) = [statement for statement in statements_of(parameters, path) if f'"{table}"' in statement]
     times = []
@@ -105,7 +105,7 @@ def _page_time(
 
 
 def _measure_sorts(connection: "Connection[Any]", tokens: int, limits: Limits) -> dict[str, dict[str, float]]:
-    """Time the pages of lists by market beside the same tokens and markets without any trade."""
+    """Time list pages by market beside the same tokens and markets without any trade."""
     launched_at = connection.execute(_LAUNCHED).fetchall()[0][0]
     traded_tokens.make_database(UNTRADED, count=tokens, launched_at=launched_at)
     with dataset.connect(UNTRADED) as untraded:
@@ -132,7 +132,7 @@ def _measure_sorts(connection: "Connection[Any]", tokens: int, limits: Limits) -
 
 
 def _measure_rolls() -> dict[str, Any]:
-    """Time the roll of some minutes, and the markets that change with each."""
+    """Time the roll over some minutes, and the markets that change with each."""
     from django.db import transaction
 
     from tokens.installation.installed_registry import registry

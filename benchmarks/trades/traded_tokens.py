@@ -1,4 +1,4 @@
-"""Tokens that benchmarks of trades run on: launched on Base into v4 pools with wrapped ether, of both currency orders.
+"""Tokens that trade benchmarks run on: launched on Base into v4 pools with wrapped ether, in both currency orders.
 
 They are numbered from 1 on: the number is the row's id, in the token's address, and at the end of its pool's id.
 """
@@ -11,7 +11,7 @@ from benchmarks.lists import dataset
 CHAIN_ID = 8453
 WETH = "0x4200000000000000000000000000000000000006"
 SUPPLY = 10**29
-# The range of all liquidity, as if the token were currency 0; and the liquidity that is the supply there.
+# The range for all liquidity, as if the token were currency 0; and the liquidity that is the supply there.
 LOWER_TICK, UPPER_TICK = -230_400, -120_000
 LIQUIDITY = 10**24
 

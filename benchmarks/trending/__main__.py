@@ -1,13 +1,13 @@
-"""Evaluation of the trending score on generated trades with known demand.
+"""The trending score's evaluation on generated trades with known demand.
 
     python -m benchmarks.trending [--first 1] [--last 20]
 
-Each seed's tokens are written to an empty database as the follower writes trades, over 36 hours. The sort of
-`/api/tokens/trending` is read beside three plain sorts of the same rows: volume, trades and distinct traders of 24
+Each seed's tokens are written to an empty database as the follower writes trades, over 36 hours. The sort in
+`/api/tokens/trending` is read beside three plain sorts over the same rows: volume, trades and distinct traders in 24
 hours.
 
 Exits with code 1 where a stored score differs from the formula in docs/market.md by more than 0.1 %, or the first ten
-by the score have a larger share of manipulated tokens than those of a plain sort.
+by the score have a larger share of manipulated tokens than a plain sort's.
 """
 
 import argparse

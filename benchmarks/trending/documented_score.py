@@ -1,4 +1,4 @@
-"""The trending score by its formula in docs/market.md, computed without SQL from all trades of a token."""
+"""The trending score by its formula in docs/market.md, computed without SQL from all token trades."""
 
 from collections import defaultdict
 from math import sqrt
@@ -25,7 +25,7 @@ def documented_score(token: SampleToken, *, ranked_at: int) -> float:
 
 
 def relative_error(token: SampleToken, stored: float | None, *, ranked_at: int) -> float:
-    """Return how far the stored number is from the documented score, as a share of it.
+    """Return how far the stored number is from the documented score, as a share.
 
     Where the formula has no score, return the stored one.
     """
@@ -35,12 +35,12 @@ def relative_error(token: SampleToken, stored: float | None, *, ranked_at: int) 
 
 
 def stored_score(trending: float, *, ranked_at: int) -> float:
-    """Return the score of a stored number, which is log2(score) + t / 12 h."""
+    """Return a stored number's score, which is log2(score) + t / 12 h."""
     return float(2.0 ** (trending - ranked_at / _SCORE_HALF_LIFE_SECONDS))
 
 
 def _net(trades: list[tuple[int, float]]) -> float:
-    """Return the net of trades, each with its age in seconds, the oldest first."""
+    """Return the net over trades, each with its age in seconds, the oldest first."""
     net, last = 0.0, trades[0][0]
     for age, signed_usd in trades:
         slot_age = -(-age // SLOT_SECONDS) * SLOT_SECONDS

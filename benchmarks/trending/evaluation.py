@@ -1,4 +1,4 @@
-"""What a sort of one population does: places of manipulated tokens, costs of the first ten, and honest demand."""
+"""What a sort does to one population: manipulated tokens' places, the first ten's costs, and honest demand."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -16,17 +16,17 @@ _NO_VALUE = float("-inf")
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one sort of one seed."""
+    """One sort's outcome for one seed."""
 
     # Manipulated tokens among the first ten, by kind.
     first: Counter[str]
-    # Ranks of manipulated tokens in the population, from 1; a token without a value is last.
+    # Manipulated tokens' ranks in the population, from 1; a token without a value is last.
     ranks: Mapping[str, Sequence[int]]
-    # For each kind with a ladder: costs of the lowest budget among the first ten beside honest tokens, or None.
+    # For each kind with a ladder: the lowest budget's costs among the first ten beside honest tokens, or None.
     entries: Mapping[str, Costs | None]
-    # Rank correlation of honest tokens with each measure of demand.
+    # Honest tokens' rank correlation with each demand measure.
     correlations: Mapping[str, float]
-    # Those of the ten honest tokens with most demand that are among the first ten.
+    # Tokens among the first ten, from the ten honest ones with most demand.
     demanded: int
     # By honest kind: rank among honest tokens less the rank by demand, positive where the sort places it too low.
     displaced: Mapping[str, Sequence[int]]
@@ -38,7 +38,7 @@ def evaluate(
     manipulated: Sequence[SampleToken],
     ladders: Sequence[SampleToken],
 ) -> Outcome:
-    """Return what a sort of all these tokens does; ladders are compared with honest tokens only."""
+    """Return what a sort does to all these tokens; ladders are compared with honest tokens only."""
     places = {key: place for place, key in enumerate(sort.keys)}
     population = {token.key: token for token in (*honest, *manipulated)}
     ranked = [key for key in sort.keys if key in population]
@@ -86,7 +86,7 @@ def _displacements(by_value: Sequence[SampleToken], by_demand: Sequence[SampleTo
 
 
 def summarize(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return the figures of one sort over all seeds, for results/trending.json."""
+    """Return one sort's figures over all seeds, for results/trending.json."""
     first = sum((one.first for one in outcomes), Counter[str]())
     return {
         "manipulated share of first 10": round(first.total() / (FIRST * len(outcomes)), 4),
@@ -114,7 +114,7 @@ def _summarize_kind(outcomes: Sequence[Outcome], kind: str) -> dict[str, Any]:
         "ladders": len(climbed),
         "entered": len(entered),
     }
-    # Most ladders must enter: those that never do have no cost, and a median of the few others would be too low.
+    # Most ladders must enter: those that never do have no cost, and a median over the few others would be too low.
     if entered and 2 * len(entered) >= len(climbed):
         for name in ("fees", "gas", "held", "at_risk"):
             result[f"{name} USD"] = round(median(getattr(costs, name) for costs in entered), 2)

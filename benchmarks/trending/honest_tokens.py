@@ -1,7 +1,7 @@
-"""Kinds of honest tokens: people who buy, buy more and sell for reasons of their own.
+"""Honest token kinds: people who buy, buy more and sell for their own reasons.
 
 All hours are relative to the ranking. A person buys for a log-normal amount (sigma 1.1), buys more within hours in
-three of ten cases, and sells all or half after an exponential time, at a price that has moved since. Where a kind has a
+three cases in ten, and sells all or half after an exponential time, at a price that has moved since. Where a kind has a
 crowd, its size is log-uniform: chains have few large tokens and many small ones.
 """
 
@@ -50,18 +50,18 @@ class Crowd:
                 )
 
     def new_person(self) -> str:
-        """Return the name of one more person."""
+        """Return one more person's name."""
         self._people += 1
         return f"person-{self._people}"
 
     def trade(self, at: float, usd: float, is_buy: bool, person: str) -> float:
-        """Add a trade of a person, and return its USD."""
+        """Add a person's trade, and return its USD."""
         self.trades.append(SampleTrade(at, usd, is_buy, trader=person, person=person))
         return usd
 
 
 def _quiet(crowd: Crowd) -> None:
-    """Add one to eight people at any hour of two days."""
+    """Add one to eight people at any hour in two days."""
     for _ in range(crowd.rng.randint(1, 8)):
         crowd.join(crowd.rng.uniform(-48, 6), median_usd=25, sells=0.4, hold_hours=12)
 
@@ -101,7 +101,7 @@ def _rising(crowd: Crowd) -> None:
 
 
 def _whales(crowd: Crowd) -> None:
-    """Add 3 to 12 buyers of thousands of USD beside 10 to 40 small ones."""
+    """Add 3 to 12 buyers for thousands of USD beside 10 to 40 small ones."""
     rng = crowd.rng
     for _ in range(rng.randint(3, 12)):
         crowd.join(rng.uniform(-40, 6), median_usd=log_uniform(rng, 2_000, 15_000), sells=0.4, hold_hours=24, sigma=0.5)
@@ -129,7 +129,7 @@ def _new_launch(crowd: Crowd) -> None:
 
 
 def _dump(crowd: Crowd) -> None:
-    """Add 80 to 500 buyers before a dump 2 to 8 hours ago, after which four of five sell, and the launcher first."""
+    """Add 80 to 500 buyers before a dump 2 to 8 hours ago, after which four in five sell, and the launcher first."""
     rng = crowd.rng
     dump = rng.uniform(-8, -2)
     for _ in range(round(log_uniform(rng, 80, 500))):
@@ -144,7 +144,7 @@ def _dump(crowd: Crowd) -> None:
 
 
 def _backfilled(crowd: Crowd) -> None:
-    """Add a steady crowd whose trades before 4 to 12 hours ago were read from ranges of logs, without a sender."""
+    """Add a steady crowd whose trades before 4 to 12 hours ago were read from log ranges, without a sender."""
     _steady(crowd)
     since = -crowd.rng.uniform(4, 12)
     crowd.trades = [replace(trade, trader=None) if trade.at < since else trade for trade in crowd.trades]
@@ -157,7 +157,7 @@ def _smart_wallets(crowd: Crowd) -> None:
     crowd.trades = [replace(trade, trader=f"bundler-{crowd.rng.randrange(bundlers)}") for trade in crowd.trades]
 
 
-# Each kind with its number among the 78 honest tokens of a population.
+# Each kind with its number among the 78 honest tokens in a population.
 KINDS: Mapping[str, tuple[Callable[[Crowd], None], int]] = {
     "quiet": (_quiet, 18),
     "loyal_few": (_loyal_few, 14),
@@ -174,7 +174,7 @@ KINDS: Mapping[str, tuple[Callable[[Crowd], None], int]] = {
 
 
 def invent_honest_tokens(seed: int) -> list[SampleToken]:
-    """Return the 78 honest tokens of this seed, equal for equal seeds."""
+    """Return this seed's 78 honest tokens, equal for equal seeds."""
     tokens = []
     for kind, (populate, count) in KINDS.items():
         for number in range(count):

@@ -1,6 +1,6 @@
-"""Kinds of manipulated tokens, each with a budget in multiples of a nominal one.
+"""Manipulated token kinds, each with a budget in multiples of a nominal one.
 
-A manipulated token has trades of its author only. A kind grows with its budget by number or by USD a trade, whichever
+A manipulated token has its author's trades only. A kind grows with its budget by number or by USD a trade, whichever
 its author would raise. All hours are relative to the ranking, which the author knows.
 """
 
@@ -12,7 +12,7 @@ from benchmarks.trending.sample_trades import SampleToken, SampleTrade, log_unif
 
 
 class Author:
-    """Trades of one author, and the transfers between the author's wallets."""
+    """One author's trades, and the transfers between the author's wallets."""
 
     def __init__(self, rng: Random, scale: float) -> None:
         self.rng = rng
@@ -111,7 +111,7 @@ def _hidden_exit(author: Author) -> None:
 
 
 def _tiny_burst(author: Author) -> None:
-    """Buy $0.01 with each of 1,000 fresh wallets, in ten bursts of a minute within six hours."""
+    """Buy $0.01 with each of 1,000 fresh wallets, in ten minute-long bursts within six hours."""
     bursts = [author.rng.uniform(-6, -0.1) for _ in range(10)]
     for number, wallet in enumerate(author.fund(1000)):
         author.buy(wallet, 0.01 * author.scale, bursts[number % 10] + author.rng.uniform(0, 1 / 60))
@@ -145,15 +145,15 @@ def _unknown_trader(author: Author) -> None:
 
 @dataclass(frozen=True)
 class Manipulation:
-    """A kind: the trades of a budget, and the budgets of its ladder in multiples of the nominal one."""
+    """A kind: a budget's trades, and its ladder's budgets in multiples of the nominal one."""
 
     act: Callable[[Author], None]
-    # Each rung of the ladder is so many times the rung below; a seed shifts all rungs by a part of a step.
+    # Each ladder rung is so many times the rung below; a seed shifts all rungs by a part of a step.
     step: float
     rungs: tuple[int, int]
 
     def ladder(self, seed: int, kind: str) -> list[float]:
-        """Return the budgets of this seed, ascending."""
+        """Return this seed's budgets, ascending."""
         shift = Random(f"{seed}/{kind}/ladder").random()
         return [self.step ** (rung + shift) for rung in range(*self.rungs)]
 
@@ -178,12 +178,12 @@ KINDS: Mapping[str, Manipulation] = {
     "locker_conversions": Manipulation(_locker_conversions, *_BY_USD),
     "unknown_trader": Manipulation(_unknown_trader, *_BY_USD),
 }
-# Budgets of the manipulated tokens in a population, two of each kind, in multiples of the nominal one.
+# The manipulated tokens' budgets in a population, two per kind, in multiples of the nominal one.
 _BUDGETS = (0.5, 8.0)
 
 
 def invent_manipulated_tokens(seed: int) -> list[SampleToken]:
-    """Return the 28 manipulated tokens of this seed's population, two of each kind with random budgets."""
+    """Return the 28 manipulated tokens in this seed's population, two per kind with random budgets."""
     tokens = []
     for kind in KINDS:
         for number in range(2):
@@ -193,7 +193,7 @@ def invent_manipulated_tokens(seed: int) -> list[SampleToken]:
 
 
 def invent_ladders(seed: int) -> list[SampleToken]:
-    """Return, for each kind, a token for each budget of its ladder, ascending."""
+    """Return, for each kind, a token for each budget in its ladder, ascending."""
     return [
         _manipulate(f"{kind}-rung-{number}", kind, Random(f"{seed}/{kind}/rung/{number}"), scale)
         for kind, manipulation in KINDS.items()

@@ -1,6 +1,6 @@
-"""Ground truth of honest tokens: demand of persons, known only to the generator.
+"""Ground truth for honest tokens: persons' demand, known only to the generator.
 
-The main measure is the mean of two ranks, by net buyers and by money held, both of the last 24 hours, because neither
+The main measure is the mean of two ranks, by net buyers and by money held over the last 24 hours, because neither
 alone is demand: one whale holds much, and a thousand buyers of a cent hold nothing. It has no decay and no square root.
 """
 
@@ -15,12 +15,12 @@ _PERIOD_HOURS = 24.0
 
 @dataclass(frozen=True)
 class OrganicDemand:
-    """Demand of persons for a token; bots and manipulators count nothing."""
+    """Persons' demand for a token; bots and manipulators count nothing."""
 
     # Persons whose purchases exceed their sales in the last 24 hours, and by how many USD in total.
     net_buyers: int
     held_usd: float
-    # Purchases less sales of all persons in the last 24 hours, in USD.
+    # Purchases less sales by all persons in the last 24 hours, in USD.
     inflow_usd: float
     # Persons whose purchases exceed their sales in the 6 hours after the ranking.
     next_buyers: int

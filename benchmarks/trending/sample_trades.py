@@ -1,4 +1,4 @@
-"""Trades of invented tokens around the time of a ranking, and what they cost their author."""
+"""Invented tokens' trades around a ranking's time, and what they cost their author."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ HOUR = 3600.0
 # Stored trades begin so many hours before the ranking. Later ones are the future that a ranking can't read.
 BEGINNING_HOURS = -36.0
 END_HOURS = 6.0
-# Share of a trade that its pool keeps, and USD of gas for a transaction (docs/market.md: $0.06 for three).
+# A trade's share that its pool keeps, and gas in USD for a transaction (docs/market.md: $0.06 for three).
 FEE = 0.01
 GAS_USD = 0.02
 
@@ -35,7 +35,7 @@ class SampleTrade:
 
 @dataclass(frozen=True)
 class Costs:
-    """Money of a manipulation up to the ranking, in USD."""
+    """A manipulation's money up to the ranking, in USD."""
 
     # What pools kept.
     fees: float
@@ -48,7 +48,7 @@ class Costs:
 
 @dataclass
 class SampleToken:
-    """An invented token: its kind, its trades in the order of time, and the author's transactions beside them."""
+    """An invented token: its kind, its trades by time, and the author's transactions beside them."""
 
     key: str
     kind: str
@@ -78,10 +78,10 @@ class SampleToken:
 
 
 def within_the_window(trades: Iterable[SampleTrade]) -> list[SampleTrade]:
-    """Return trades from 36 hours before the ranking to 6 hours after it, in the order of time."""
+    """Return trades from 36 hours before the ranking to 6 hours after it, by time."""
     return sorted((trade for trade in trades if BEGINNING_HOURS <= trade.at <= END_HOURS), key=lambda trade: trade.at)
 
 
 def log_uniform(rng: Random, low: float, high: float) -> float:
-    """Return a number between these, of which each doubling is equally likely."""
+    """Return a number between these, with each doubling equally likely."""
     return float(low * (high / low) ** rng.random())

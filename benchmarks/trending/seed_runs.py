@@ -1,4 +1,4 @@
-"""The run of one seed: its tokens into an empty database, and what each sort of them does."""
+"""One seed's run: its tokens into an empty database, and what each sort does."""
 
 import time
 from collections.abc import Mapping
@@ -15,16 +15,16 @@ __all__ = ["SeedRun", "run_seed", "summarize"]
 
 @dataclass(frozen=True)
 class SeedRun:
-    """The outcomes of a seed."""
+    """A seed's outcomes."""
 
     # By sort.
     outcomes: Mapping[str, Outcome]
     trades: int
-    # Of a stored score from the formula, as a share.
+    # A stored score's difference from the formula, as a share.
     largest_error: float
-    # Tokens of the first ten of the population that are others after scores were computed from the last day only.
+    # Tokens among the population's first ten that are others after scores were computed from the last day only.
     moved_by_recount: int
-    # Scores of the first and the tenth honest token.
+    # The first and the tenth honest token's scores.
     honest_scores: tuple[float, float]
 
 

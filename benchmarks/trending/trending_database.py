@@ -1,6 +1,6 @@
-"""Trades of invented tokens in a database, written as the follower writes them, and the sorts that are read from it.
+"""Invented tokens' trades in a database, written as the follower writes them, and the sorts that are read from it.
 
-The chain is Base with USDC as quote token, which counts as 1 USD. Time passes in slots of half an hour: the trades of a
+The chain is Base with USDC as quote token, which counts as 1 USD. Time passes in half-hour slots: the trades in a
 slot go through `store_trades`, then `roll` moves the rolling sums to its end, which the loop `market` does each minute.
 """
 
@@ -38,7 +38,7 @@ _BLOCK_SECONDS = 2
 _SQRT_PRICE = 2**96
 
 TRENDING = "trending score"
-# Sorts by plain figures of the last day, from the stored trades of any kind.
+# Sorts by plain figures over the last day, from stored trades.
 _PLAIN = ("volume", "trades", "traders")
 _READ_PLAIN = """
     SELECT token_id, sum(amount_quote), count(*), count(DISTINCT trader) FROM tokens_trade
@@ -55,7 +55,7 @@ class SortedTokens:
 
 
 def make_tokens(samples: Sequence[SampleToken], *, seed: int) -> dict[str, Token]:
-    """Create rows of the tokens in random sequence; return them by key."""
+    """Create token rows in random sequence; return them by key."""
     keys = [sample.key for sample in samples]
     Random(f"{seed}/sequence").shuffle(keys)
     tokens = {}
@@ -78,7 +78,7 @@ def write_trades(samples: Sequence[SampleToken], tokens: Mapping[str, Token], *,
 
 
 def read_sorts(tokens: Mapping[str, Token], *, ranked_at: int) -> dict[str, SortedTokens]:
-    """Return the sort of the API's trending pools, and plain sorts by the same rows."""
+    """Return the API's trending pool sort, and plain sorts by the same rows."""
     keys = {token.pk: key for key, token in tokens.items()}
     now = datetime.fromtimestamp(ranked_at, UTC)
     trending = select_tokens(CHAIN_ID, sort="h24_trending", now=now)
@@ -88,21 +88,21 @@ def read_sorts(tokens: Mapping[str, Token], *, ranked_at: int) -> dict[str, Sort
         cursor.execute(_READ_PLAIN, [now - timedelta(days=1), now])
         rows = cursor.fetchall()
     for place, name in enumerate(_PLAIN, start=1):
-        # Of equal ones the newer token comes first, as in the API.
+        # Among equal ones the newer token comes first, as in the API.
         figures = {keys[row[0]]: float(row[place]) for row in rows if row[place]}
         sorts[name] = SortedTokens(sorted(figures, key=figures.__getitem__, reverse=True), figures)
     return sorts
 
 
 def count_anew() -> None:
-    """Compute sums and scores from the trades of the last day, as after a historical sync."""
+    """Compute sums and scores from the last day's trades, as after a historical sync."""
     with transaction.atomic():
         chain_lock.lock_exclusive(CHAIN_ID)
         sum_up(CHAIN_ID, find_traded_tokens(CHAIN_ID, 0, 2**40))
 
 
 def block_time(trade: SampleTrade, *, ranked_at: int) -> int:
-    """Return the Unix time of the trade's block, for a ranking at `ranked_at`."""
+    """Return the trade block's Unix time, for a ranking at `ranked_at`."""
     unix_time = ranked_at + floor(trade.at * HOUR)
     return unix_time - unix_time % _BLOCK_SECONDS
 
@@ -145,7 +145,7 @@ def _swap(token: Token, trade: SampleTrade, *, unix_time: int, index: int) -> Sw
     amount0, amount1 = (base, quote) if is_currency0 else (quote, base)
     return Swap(
         pool=token.pool_address,
-        # Blocks of the sample chain are numbered by time.
+        # The sample chain's blocks are numbered by time.
         block_number=unix_time // _BLOCK_SECONDS,
         block_time=unix_time,
         tx_hash=f"0x{unix_time:032x}{index:032x}",

@@ -1,24 +1,24 @@
-"""Populations of invented agents with known truth: honest ones, and ones whose engagement is made or bought.
+"""Invented agent populations with known truth: honest ones, and ones whose engagement is made or bought.
 
-Written without regard to how wash is looked for, from what is known of how people and farms behave, and not changed to
+Written regardless of wash detection, from what is known about how people and farms behave, and not changed to
 make it easier or harder to find. Nothing below is measured on the social protocol itself, apart from the scores.
 
-Honest. Sizes of publics, the success of casts and people's activity are heavy-tailed, lognormal and Pareto, as is usual
-in social networks; answers come after a lognormal pause, half within 50 minutes, by the daily rhythm of the time zone
+Honest. Public sizes, cast success and people's activity are heavy-tailed, lognormal and Pareto, as is usual
+in social networks; answers come after a lognormal pause, half within 50 minutes, by the daily rhythm in the time zone
 (Malmgren et al. 2008, Crane and Sornette 2008). Scores: most accounts have a low one or none, few more than 0.7 (Neynar
-names 27,500 of them, and 2,500 over 0.9, in December 2024), and active accounts a higher one; 4 in 100 are newborn.
-Beside ordinary agents there are communities of friends who take each other up, families of one creator, schedulers that
-post by the clock, those whose fans say "gm", those with airdrops and their hunters, niches of a dozen faithful fans,
-those that are hardly known, and those of which one cast went round. At some of them tip bots answer within seconds,
+names 27,500, and 2,500 over 0.9, in December 2024), and active accounts a higher one; 4 in 100 are newborn.
+Beside ordinary agents there are friends' communities that take each other up, one creator's families, schedulers that
+post by the clock, those whose fans say "gm", those with airdrops and their hunters, niches with a dozen faithful fans,
+those that are hardly known, and those with one cast that went round. At some tip bots answer within seconds,
 with one text; some talk to other agents.
 
-Planted. Rings of 1 to 8 agents with farms of 8 to 60 accounts, farms for one agent, interactions bought in bursts,
+Planted. Rings with 1 to 8 agents and farms with 8 to 60 accounts, farms for one agent, interactions bought in bursts,
 farms that copy texts, accounts bought with age and good score, and wallets that trade with themselves. That what is
 bought comes in bursts from some and as a trickle from others is from De Cristofaro et al. 2014, "Paying for Likes?";
 rings and self-trades are from Victor and Weintraud 2021, groups in lockstep from Pacheco et al. 2021. Each group is
-careful to a degree of its own in each of: age and score of accounts, time, turns, texts, unequal use, and camouflage.
-`stealth` of a planted agent's engagement is organic, drawn as that of honest agents is: at 0.85 one with a hundred
-interactions has bought fifteen, and some of these can't be distinguished from fans.
+careful to its own degree in each aspect: age and score of accounts, time, turns, texts, unequal use, and camouflage.
+The share `stealth` in a planted agent's engagement is organic, drawn as for honest agents: at 0.85 one with a hundred
+interactions has bought fifteen, and some can't be distinguished from fans.
 """
 
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ COMPUTED_AT = 1_767_225_600
 
 @dataclass(frozen=True)
 class Population:
-    """Facts about agents, and for each of them whether its engagement was tampered with, and of what kind it is."""
+    """Facts about agents, and for each whether its engagement was tampered with, and its kind."""
 
     facts: StoredFacts
     planted: BoolArray
@@ -59,8 +59,8 @@ def populate(
 ) -> Population:
     """Return a population that is the same for the same arguments.
 
-    agents: how many, 50 to 100,000; 8 in 100 of them are planted. stealth: the share of organic engagement of these,
-    from 0 up to below 1. seconds: how long the interval is, a day or more. volume: how much happens, 1 for a median of
+    agents: how many, 50 to 100,000; 8 in 100 are planted. stealth: the organic share of their engagement,
+    from 0 up to below 1. seconds: how long the interval is, a day or more. volume: activity, 1 for a median of
     42 interactions a week.
     """
     rng = np.random.default_rng(seed)
@@ -110,7 +110,7 @@ def _accounts(
     agent_fids: Int64Array,
     creators: Int64Array,
 ) -> StoredAccounts:
-    """Return the known values of actors and of creators; accounts of which nothing is known are left out."""
+    """Return actors' and creators' known values; accounts about which nothing is known are left out."""
     own = agent_fids[agent_fids != 0]
     scores = rng.beta(3, 3, size=own.size)
     scores[rng.random(own.size) < 0.4] = np.nan

@@ -1,4 +1,4 @@
-"""Accounts of the social protocol: their number, activity, scores and hours awake."""
+"""Accounts on the social protocol: their number, activity, scores and hours awake."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ OPENED_AT = 1_696_982_400
 # UTC offsets of where people live, and their shares.
 ZONES = np.array([-8, -5, -3, 0, 1, 3, 5, 7, 8, 9], dtype=np.int8)
 _ZONE_SHARES = np.array([0.13, 0.2, 0.07, 0.09, 0.12, 0.1, 0.09, 0.1, 0.06, 0.04])
-# How likely a person looks at the feed, by the hour of the day.
+# How likely a person looks at the feed, by the hour in the day.
 _AWAKE = np.array(
     [35, 20, 12, 8, 6, 8, 18, 38, 58, 70, 78, 82, 86, 84, 82, 82, 84, 88, 92, 97, 100, 96, 82, 58], dtype=np.float64
 ) / 100  # fmt: skip
@@ -32,7 +32,7 @@ class Pool:
 
 
 class Registry:
-    """A registry that gives out FIDs, each once; neighbouring numbers were registered within minutes of each other."""
+    """A registry that gives out FIDs, each once; neighbouring numbers are minutes apart."""
 
     def __init__(self, computed_at: int, *, newest: int) -> None:
         self._computed_at = computed_at
@@ -46,13 +46,13 @@ class Registry:
         return (OPENED_AT + share * (self._computed_at - OPENED_AT)).astype(np.int64)
 
     def scattered(self, rng: np.random.Generator, count: int, *, newest: float = 1.0) -> Int64Array:
-        """Return FIDs that have nothing in common, of the newest share of all."""
+        """Return FIDs that have nothing in common, from the newest share of all."""
         first = int(self._newest * (1 - newest)) + 1
         free = first + np.flatnonzero(~self._is_taken[first:])
         return self._take(rng.choice(free, size=count, replace=False))
 
     def lot(self, rng: np.random.Generator, count: int, *, days_ago: float) -> Int64Array:
-        """Return FIDs that one hand registered within hours of each other, `days_ago` or earlier."""
+        """Return FIDs that one hand registered within some hours, `days_ago` or earlier."""
         a_day = self._newest / ((self._computed_at - OPENED_AT) / DAY)
         base = int(np.clip(self._newest - days_ago * a_day, 1, self._newest - 10 * count))
         steps = np.cumsum(rng.geometric(0.4, size=count)) - 1
@@ -108,7 +108,7 @@ def draw_farm(
 
 
 def draw_zones(rng: np.random.Generator, count: int) -> Int8Array:
-    """Draw the time zones of accounts."""
+    """Draw accounts' time zones."""
     return rng.choice(ZONES, size=count, p=_ZONE_SHARES)
 
 

@@ -59,7 +59,7 @@ def _in_family(
     fids: Int64Array,
     creators: Int64Array,
 ) -> Pairs:
-    """Draw agents of one creator, who looks after them; in half of the families they greet each other now and then."""
+    """Draw one creator's agents, who looks after them; in half the families they greet each other now and then."""
     counts = rng.poisson(rng.uniform(0, 0.05) * sizes[group] + 1)
     looked_after = np.repeat(group, counts)
     zone = np.full(looked_after.size, rng.choice(habits.zone[group]), dtype=np.int8)
@@ -78,7 +78,7 @@ def _pairs(agent: Int32Array, actor: Int32Array, habits: Habits, fids: Int64Arra
 
 
 def answer_by_machine(rng: np.random.Generator, pool: Pool, casts: Casts, *, agents: int) -> StoredInteractions:
-    """Draw tip bots, translators: seconds after a cast, day and night, one of three texts, at one in eight agents."""
+    """Draw tip bots, translators: seconds after a cast, day and night, by three texts, at one in eight agents."""
     bots = rng.choice(pool.fids, size=6, replace=False)
     texts = draw_keys(rng, bots.size * 3)
     share = np.where(rng.random(agents) < 0.12, rng.uniform(0.02, 0.25, size=agents), 0)

@@ -1,4 +1,4 @@
-"""What people and honest machines do of their own accord: casts, and the ways in which these are taken up."""
+"""What people and honest machines do by themselves: casts, and the ways in which these are taken up."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ from leaderboard.facts.short_keys import text_key
 
 # How casts are spread over time.
 BY_DAY, PERIODIC, IN_BURSTS = 0, 1, 2
-# Casts of the day before the interval are still taken up in it.
+# Casts on the day before the interval are still taken up in it.
 LEAD = DAY
 # Common texts, the more frequent first.
 COMMON = np.array(
@@ -43,22 +43,22 @@ _COMMON_WEIGHTS = 1 / np.arange(1, COMMON.size + 1) ** 1.05
 
 @dataclass(frozen=True)
 class Habits:
-    """Casting habits of each agent, and how its public takes it up; one array entry each."""
+    """Each agent's casting habits, and how its public takes it up; one array entry each."""
 
     # Casts in the interval and the day before it.
     casts: Int32Array
     schedule: Int8Array
     zone: Int8Array
-    # Of organic interactions, in the interval.
+    # Organic interactions, in the interval.
     interactions: Int32Array
     followers: Int32Array
     # How unequal followers are: 1 is all the same.
     loyalty: Float64Array
-    # Shares: of actors who don't follow, of followers from the agent's zone, of hunters of airdrops among actors, ...
+    # Shares: actors who don't follow, followers from the agent's zone, airdrop hunters among actors, ...
     discovery: Float64Array
     home: Float64Array
     hunters: Float64Array
-    # ... of replies among interactions, and of common texts among replies.
+    # ... replies among interactions, and common texts among replies.
     replies: Float64Array
     common: Float64Array
     # The share of interactions that one cast draws; 0 for most.
@@ -67,18 +67,18 @@ class Habits:
 
 @dataclass(frozen=True)
 class Casts:
-    """All casts, sorted by agent; those of agent i are `first[i]` up to `first[i + 1]`."""
+    """All casts, sorted by agent; agent i's are `first[i]` up to `first[i + 1]`."""
 
     first: Int64Array
     agent: Int32Array
     at: Int64Array
     key: Int64Array
-    # Running sum of how much those before each one are taken up, and of all at the end.
+    # Running sum over how much those before each one are taken up, and all at the end.
     reach: Float64Array
 
 
 def cast(rng: np.random.Generator, habits: Habits, *, after: int, until: int) -> Casts:
-    """Draw the casts of all agents, by their schedules; how much each is taken up is lognormal."""
+    """Draw all agents' casts, by their schedules; how much each is taken up is lognormal."""
     counts = habits.casts
     agent = np.repeat(np.arange(counts.size, dtype=np.int32), counts)
     first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
@@ -114,7 +114,7 @@ def _ticks(
 def _bursts(
     rng: np.random.Generator, counts: Int32Array, agent: Int32Array, first: Int64Array, at: Int64Array
 ) -> Int64Array:
-    """Draw casts that follow, in series of some ten, seconds to minutes after one of the times that were drawn."""
+    """Draw casts that follow, in series of some ten, seconds to minutes after a time that was drawn."""
     share = rng.uniform(0.5, 0.95, size=counts.size)
     leaders = np.maximum(counts // rng.integers(6, 20, size=counts.size), 1)
     follows = rng.random(agent.size) < share[agent]
@@ -124,7 +124,7 @@ def _bursts(
 
 
 def actions_of(rng: np.random.Generator, casts: Casts, *, after: int, until: int) -> StoredActions:
-    """Return casts of the interval as rows: one in three is a reply, and one in nine repeats an earlier text."""
+    """Return casts in the interval as rows: one in three is a reply, and one in nine repeats an earlier text."""
     mine = np.flatnonzero((casts.at > after) & (casts.at <= until))
     kind = rng.choice(np.array([1, 2, 3], dtype=np.int8), size=mine.size, p=[0.62, 0.33, 0.05])
     text = draw_keys(rng, mine.size)
@@ -134,7 +134,7 @@ def actions_of(rng: np.random.Generator, casts: Casts, *, after: int, until: int
 
 
 def draw_actors(rng: np.random.Generator, pool: Pool, habits: Habits, hunters: Int32Array) -> Pairs:
-    """Draw actors: followers, the first of whom do most; passers-by; and hunters of airdrops."""
+    """Draw actors: followers, the first ones doing most; passers-by; and airdrop hunters."""
     followers = _draw_followers(rng, pool, habits)
     first = np.concatenate([[0], np.cumsum(habits.followers)]).astype(np.int64)
     agent = np.repeat(np.arange(habits.interactions.size, dtype=np.int32), habits.interactions)
@@ -149,7 +149,7 @@ def draw_actors(rng: np.random.Generator, pool: Pool, habits: Habits, hunters: I
 
 
 def _draw_followers(rng: np.random.Generator, pool: Pool, habits: Habits) -> Int32Array:
-    """Draw each agent's followers one after the other, by activity; a share of them from its zone."""
+    """Draw each agent's followers one after the other, by activity; a share from its zone."""
     agent = np.repeat(np.arange(habits.followers.size), habits.followers)
     found = draw_weighted(rng, pool.activity, agent.size)
     at_home = rng.random(agent.size) < habits.home[agent]
@@ -174,20 +174,20 @@ def take_up(rng: np.random.Generator, pairs: Pairs, casts: Casts, habits: Habits
 
 
 def choose_casts(rng: np.random.Generator, casts: Casts, agent: Int32Array) -> Int64Array:
-    """Choose for each entry a cast of that agent, by how much casts are taken up."""
+    """Choose for each entry that agent's cast, weighted by how much casts are taken up."""
     low, high = casts.reach[casts.first[agent]], casts.reach[casts.first[agent + 1]]
     found = np.searchsorted(casts.reach, low + rng.random(agent.size) * (high - low), side="right") - 1
     return np.clip(found, casts.first[agent], casts.first[agent + 1] - 1)
 
 
 def draw_kinds(rng: np.random.Generator, replies: Float64Array) -> Int8Array:
-    """Draw kinds of interactions: replies by their share, and of the rest 82 % likes, 15 % recasts, 3 % quotes."""
+    """Draw interaction kinds: replies by their share, and among the rest 82 % likes, 15 % recasts, 3 % quotes."""
     rest = rng.choice(np.array([LIKE, RECAST, QUOTE], dtype=np.int8), size=replies.size, p=[0.82, 0.15, 0.03])
     return np.where(rng.random(replies.size) < replies, np.int8(REPLY), rest)
 
 
 def draw_texts(rng: np.random.Generator, kind: Int8Array, common: Float64Array) -> Int64Array:
-    """Draw text keys of replies and quotes: common ones by their share, one in twelve without a word, else new."""
+    """Draw text keys for replies and quotes: common ones by their share, one in twelve without a word, else new."""
     text = draw_keys(rng, kind.size)
     chance = rng.random(kind.size)
     usual: BoolArray = chance < common

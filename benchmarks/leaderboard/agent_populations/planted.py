@@ -14,7 +14,7 @@ from benchmarks.leaderboard.agent_populations.roles import Roles
 from benchmarks.leaderboard.agent_populations.rows import RECAST, Pairs, StoredInteractions, confirmed_rows, draw_keys
 from leaderboard.facts.columns import Float64Array, Int8Array, Int32Array, Int64Array
 
-# Mean shares of replies that a group has its accounts write.
+# Mean reply shares that a group has its accounts write.
 _REPLIES = {"copied texts": (0.55, 0.95), "bought accounts": (0.1, 0.4)}
 _USUAL_REPLIES = (0.05, 0.5)
 
@@ -28,7 +28,7 @@ class Plot:
     farm: Pool
     # Time between a cast and what is made for it.
     spread: float
-    # How far accounts take turns instead of all taking up everything.
+    # How far accounts take turns instead of taking up everything.
     rotation: float
     # How far texts differ.
     variety: float
@@ -67,7 +67,7 @@ def _plot(rng: np.random.Generator, registry: Registry, kind: str, members: Int3
 
 
 def camouflage(rng: np.random.Generator, plots: list[Plot], sizes: Float64Array, *, stealth: float) -> Pairs:
-    """Draw what accounts of farms do at uninvolved agents, so as not to serve one master only."""
+    """Draw what farms' accounts do at uninvolved agents, so as not to serve one master only."""
     parts = []
     for one in plots:
         most = 0.5 if one.kind == "bought accounts" else 0.3
@@ -88,15 +88,15 @@ def serve(
     begin: int,
     end: int,
 ) -> StoredInteractions:
-    """Draw interactions for a group's agents: `wanted` for each, in the order of its members."""
-    # Some of it is lost: likes given twice, and what would be after the end.
+    """Draw interactions for a group's agents: `wanted` for each, in its members' order."""
+    # Some is lost: likes given twice, and what would be after the end.
     counts = rng.poisson(1.15 * wanted)
     agent = np.repeat(one.members, counts)
     actor, zone, turn = _draw_actors(rng, one, habits, fids, agent)
     chosen = _draw_casts(rng, one, casts, agent, turn, begin=begin, end=end)
     at = _draw_times(rng, one, casts.at[chosen], zone, agent)
     low, high = _REPLIES.get(one.kind, _USUAL_REPLIES)
-    # Of the rest two in three are likes.
+    # Among the rest two in three are likes.
     kind = np.where(
         rng.random(agent.size) < rng.uniform(low, high), 3, 1 + (rng.random(agent.size) < 0.33).astype(np.int8)
     ).astype(np.int8)
@@ -160,25 +160,25 @@ def _draw_times(
 
 
 def _deliver(rng: np.random.Generator, one: Plot, at: Int64Array, agent: Int32Array) -> Int64Array:
-    """Gather times into deliveries of some forty to a hundred, each over one minute to three quarters of an hour."""
+    """Gather times into deliveries of some forty to a hundred, each over one minute to 45 minutes."""
     order = np.lexsort((at, agent))
     size = int(rng.integers(40, 101))
     lasts = np.exp(rng.uniform(np.log(60), np.log(300 + 2400 * one.spread)))
     found = at.copy()
     for first in range(0, order.size, size):
         part = order[first : first + size]
-        # It comes after most of the casts that it is for.
+        # It comes after most casts that it is for.
         start = int(np.quantile(at[part], 0.9))
         found[part] = np.maximum(at[part], start) + (rng.random(part.size) * lasts).astype(np.int64)
     return found
 
 
 def _draw_texts(rng: np.random.Generator, one: Plot, kind: Int8Array) -> Int64Array:
-    """Draw keys of texts: from a stock of a few up to hundreds; the most varied groups write some anew each time."""
+    """Draw text keys: from a stock of a few up to hundreds; the most varied groups write some anew each time."""
     copied = one.kind == "copied texts"
     most = 40 if copied else 400
     stock = draw_keys(rng, 2 + int(np.exp(np.log(most) * one.variety)))
-    # Some of a stock are common texts.
+    # Some texts in a stock are common texts.
     stock[rng.random(stock.size) < 0.25] = rng.choice(COMMON)
     text = rng.choice(stock, size=kind.size)
     anew = rng.random(kind.size) < max(0.0, one.variety - (0.55 if copied else 0.3))

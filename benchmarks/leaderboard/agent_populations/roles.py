@@ -1,4 +1,4 @@
-"""Roles of agents: their kinds, their groups, and the sizes of their publics."""
+"""Agent roles: kinds, groups, and public sizes."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from benchmarks.leaderboard.agent_populations.organic import BY_DAY, IN_BURSTS, 
 from leaderboard.facts.columns import BoolArray, Float64Array, Int32Array
 
 WEEK = 604_800
-# Shares of kinds among honest and among planted agents.
+# Kind shares among honest and among planted agents.
 HONEST = {
     "ordinary": 0.41, "community": 0.12, "family": 0.10, "quiet": 0.09, "scheduler": 0.08, "greeted": 0.07,
     "niche": 0.06, "airdrop": 0.05, "viral": 0.02,
@@ -23,7 +23,7 @@ PLANTED_SHARE = 0.08
 
 @dataclass(frozen=True)
 class Roles:
-    """The kind of each agent, and those that belong together."""
+    """Each agent's kind, and those that belong together."""
 
     kinds: tuple[str, ...]
     is_planted: BoolArray
@@ -32,12 +32,12 @@ class Roles:
     rings: list[Int32Array]
 
     def of(self, *kinds: str) -> BoolArray:
-        """Return whether each agent is of one of these kinds."""
+        """Return whether each agent has one of these kinds."""
         return np.isin(np.array(self.kinds), kinds)
 
 
 def cast_roles(rng: np.random.Generator, *, agents: int) -> Roles:
-    """Draw kinds by their shares, at random places; communities of 3 to 8, families of 2 to 10, rings of 1 to 8."""
+    """Draw kinds by shares, at random places; communities of 3 to 8, families of 2 to 10, rings of 1 to 8."""
     planted = round(agents * PLANTED_SHARE)
     kinds = np.empty(agents, dtype=object)
     places = rng.permutation(agents).astype(np.int32)
@@ -63,9 +63,9 @@ def _share_out(kinds: np.ndarray, places: Int32Array, shares: dict[str, float]) 
 
 
 def draw_sizes(rng: np.random.Generator, roles: Roles, *, scale: float) -> Float64Array:
-    """Draw the interactions of each agent in the interval, organic or not: lognormal, so that few have most.
+    """Draw each agent's interactions in the interval, organic or not: lognormal, so that few have most.
 
-    Half of the honest have less than 42 a week, one in ten more than 270; a planted agent has some 350, as a buyer of
+    Half the honest have less than 42 a week, one in ten more than 270; a planted agent has some 350, as a buyer of
     a place at the top would: on its own it would be among the larger tenth.
     """
     count = len(roles.kinds)
@@ -83,7 +83,7 @@ def draw_sizes(rng: np.random.Generator, roles: Roles, *, scale: float) -> Float
 def draw_habits(
     rng: np.random.Generator, roles: Roles, sizes: Float64Array, *, stealth: float, scale: float, lead: float
 ) -> Habits:
-    """Draw how agents cast and are taken up; of a planted agent's interactions only the share `stealth` is organic.
+    """Draw how agents cast and are taken up; among a planted agent's interactions only the share `stealth` is organic.
 
     `lead` is how much longer than the interval casts are made that may be taken up in it.
     """
@@ -101,7 +101,7 @@ def draw_habits(
     followers = np.clip(where("niche", between(12, 50), followers), 6, 60_000)
     casts = 20 * np.exp(0.8 * rng.standard_normal(count))
     casts = np.clip(where("scheduler", np.exp(between(np.log(40), np.log(300))), casts), 3, 600)
-    # An agent that buys interactions for each of few casts would have as many as it has accounts, which shows.
+    # An agent that buys interactions for each, with few casts, would have as many as it has accounts, which shows.
     casts = np.where(is_bought, np.maximum(casts, 12 + sizes / scale / 25), casts)
     schedule = np.where(roles.of("scheduler"), PERIODIC, np.where(rng.random(count) < 0.06, PERIODIC, BY_DAY))
     schedule = np.where(roles.of("bought bursts") & (rng.random(count) < 0.7), IN_BURSTS, schedule)

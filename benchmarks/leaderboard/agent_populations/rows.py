@@ -1,4 +1,4 @@
-"""Rows as they are made, in pieces, and the columns that they become: all that the tables of facts store."""
+"""Rows as they are made, in pieces, and the columns that they become: all that the fact tables store."""
 
 from dataclasses import dataclass, fields
 from typing import Self
@@ -21,7 +21,7 @@ LIKE, RECAST, REPLY, QUOTE = 1, 2, 3, 4
 
 @dataclass(frozen=True)
 class StoredActions(Actions):
-    """Casts of agents with their texts; 0 without one."""
+    """Agents' casts with their texts; 0 without one."""
 
     text: Int64Array
 
@@ -45,7 +45,7 @@ class StoredAccounts(Accounts):
 
 @dataclass(frozen=True)
 class StoredFacts(IntervalFacts):
-    """Facts of an interval with the stored columns that no score reads."""
+    """An interval's facts with the stored columns that no score reads."""
 
     actions: StoredActions
     interactions: StoredInteractions
@@ -62,7 +62,7 @@ class Pairs:
 
     @classmethod
     def together(cls, parts: list[Self]) -> Self:
-        """Return all of them, one after the other."""
+        """Return all, one after the other."""
         return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
 
@@ -74,21 +74,21 @@ def confirmed_rows(
 
 
 def together(parts: list[StoredInteractions]) -> StoredInteractions:
-    """Return all of them, one after the other."""
+    """Return all, one after the other."""
     names = [field.name for field in fields(StoredInteractions)]
     return StoredInteractions(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 def choose(rows: StoredInteractions, which: BoolArray | Int32Array | Int64Array) -> StoredInteractions:
-    """Return some of the rows."""
+    """Return some rows."""
     return StoredInteractions(*(getattr(rows, field.name)[which] for field in fields(StoredInteractions)))
 
 
 def once_each(rows: StoredInteractions) -> StoredInteractions:
-    """Return the rows without a second like or recast of one cast by one account; the first one stays."""
+    """Return the rows without an account's second like or recast for one cast; the first one stays."""
     is_mark = rows.kind <= RECAST
     marks = np.flatnonzero(is_mark)
-    # Two different triples share a key once in some millions of populations, and then a like is lost.
+    # Two different triples share a key once in some million populations, and then a like is lost.
     key = (rows.cast[marks].view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) ^ (
         (rows.actor[marks] * 4 + rows.kind[marks]).view(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
     )
@@ -99,10 +99,10 @@ def once_each(rows: StoredInteractions) -> StoredInteractions:
 
 
 def within(rows: StoredInteractions, *, after: int, until: int) -> StoredInteractions:
-    """Return those of the interval."""
+    """Return those in the interval."""
     return choose(rows, (rows.at > after) & (rows.at <= until))
 
 
 def draw_keys(rng: np.random.Generator, count: int) -> Int64Array:
-    """Draw keys of casts, texts or wallets that nothing else has."""
+    """Draw keys for casts, texts or wallets that nothing else has."""
     return rng.integers(-(2**63), 2**63 - 1, size=count, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Runs and creators of agents."""
+"""Agents' runs and creators."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from leaderboard.facts.columns import Float64Array, Int32Array, Int64Array, Runs
 
 
 def draw_runs(rng: np.random.Generator, *, agents: int, scale: float, after: int, until: int) -> Runs:
-    """Draw some 25 runs a week, of which 7 in 8 succeed; one agent in seven is not worth much."""
+    """Draw some 25 runs a week, 7 in 8 successful; one agent in seven is not worth much."""
     counts = rng.poisson(25 * scale * np.exp(1.2 * rng.standard_normal(agents)))
     agent = np.repeat(np.arange(agents, dtype=np.int32), counts)
     chance = np.where(rng.random(agents) < 0.15, rng.beta(3, 2, size=agents), rng.beta(14, 2, size=agents))

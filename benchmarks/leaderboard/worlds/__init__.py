@@ -1,1 +1,1 @@
-"""Generated worlds of agents with known truth, each package by an author who knew the docs and not the detectors."""
+"""Generated agent worlds with known truth, each package by an author who knew the docs and not the detectors."""

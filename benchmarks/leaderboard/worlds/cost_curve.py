@@ -1,4 +1,4 @@
-"""Price of a place: bought accounts that bring an agent without a public of its own among the first."""
+"""Price per place: bought accounts that bring an agent without its own public among the first."""
 
 from dataclasses import dataclass, replace
 from functools import cache
@@ -20,7 +20,7 @@ _DAILY_CASTS = 30
 
 
 class Bought(NamedTuple):
-    """Bought accounts: interactions of each, and their social score."""
+    """Bought accounts: interactions for each, and their social score."""
 
     each: int
     score: float
@@ -28,10 +28,10 @@ class Bought(NamedTuple):
 
 @dataclass(frozen=True)
 class Price:
-    """Bought accounts for a place, and their interactions, beside the good accounts of the honest agent there.
+    """Bought accounts for a place, and their interactions, beside the honest agent's good accounts there.
 
     `honest_accounts` have a confirmed interaction within the interval, `honest_week` within the last seven days.
-    In intervals of a week and longer they are the same.
+    In week-long and longer intervals they are the same.
     """
 
     place: int
@@ -42,7 +42,7 @@ class Price:
 
 
 def measure_prices(world: World, bought: Bought) -> list[Price]:
-    """Return the price of each place in bought accounts; the agent's own word is perfect.
+    """Return each place's price in bought accounts; the agent's own word is perfect.
 
     Each account has one interaction with another agent as well, without which it would be narrow.
     """
@@ -64,7 +64,7 @@ def measure_prices(world: World, bought: Bought) -> list[Price]:
 
 
 def _place(facts: IntervalFacts, accounts: int, bought: Bought) -> int:
-    """Return the place, from 1, of an added agent with so many bought accounts."""
+    """Return the place, from 1, for an added agent with so many bought accounts."""
     order = best_first(score_agents(_with_bought_agent(facts, accounts, bought)))
     return int(np.flatnonzero(order == len(order) - 1)[0]) + 1
 

@@ -1,4 +1,4 @@
-"""Places that planted agents gain, that honest agents lose, and the effect of framing, in one world."""
+"""Places that planted agents gain, that honest agents lose, and framing's effect, in one world."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from leaderboard.ranking.discounts import DISCOUNTS
 from leaderboard.ranking.scoring import best_first, score_agents
 
 FIRST = 25
-# Loss of places, as a share of the field, from which an honest agent counts as harmed.
+# Lost places, as a share of the field, from which an honest agent counts as harmed.
 HARMED = 0.05
 
 
 @dataclass(frozen=True)
 class Gains:
-    """Effect of what was bought for the agents of one attack, in places as shares of the field."""
+    """Effect of what was bought for one attack's agents, in places as shares of the field."""
 
     agents: int
     median: float
@@ -28,7 +28,7 @@ class Gains:
 
 @dataclass(frozen=True)
 class WorldOutcome:
-    """Ranking of a world against its fair ranking, and against the ranking without discounts."""
+    """A world's ranking against its fair ranking, and against the ranking without discounts."""
 
     gains: dict[str, Gains]
     # Kind -> honest agents, and those harmed. Agents with an unproven FID are apart: their audience is not to count.
@@ -39,9 +39,9 @@ class WorldOutcome:
 
 
 def measure_world(world: World, *, without: Collection[str] = ()) -> WorldOutcome:
-    """Rank the agents without the discounts of these flags, and compare.
+    """Rank the agents without these flags' discounts, and compare.
 
-    The fair place of a planted agent is the one in the world without what was bought or made to harm others. Honest
+    A planted agent's fair place is its place in the world without what was bought or made to harm others. Honest
     agents lose against the ranking without discounts and without what others made to harm them: without discounts,
     junk accounts and invented ones would lift the agents that they frame.
     """

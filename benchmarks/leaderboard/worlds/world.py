@@ -1,4 +1,4 @@
-"""World of agents, accounts and their facts with the truth about each row, and its builder."""
+"""World with agents, accounts and their facts with the truth about each row, and its builder."""
 
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
@@ -21,7 +21,7 @@ from leaderboard.facts.columns import (
 
 DAY = 86_400
 WEEK = 7 * DAY
-# End of the interval, and first registration of an account.
+# The interval's end, and an account's first registration.
 END = 1_767_225_600
 FIRST_REGISTRATION = END - 1_700 * DAY
 _NEWEST_FID = 1_200_000
@@ -46,27 +46,27 @@ class Purpose(IntEnum):
 
 @dataclass(frozen=True)
 class World:
-    """Facts of an interval, and the truth about agents and rows."""
+    """An interval's facts, and the truth about agents and rows."""
 
     facts: IntervalFacts
-    # Of each agent: what its public is like.
+    # For each agent: what its public is like.
     kinds: tuple[str, ...]
-    # Of each agent: what was bought for it; empty for honest agents.
+    # For each agent: what was bought for it; empty for honest agents.
     attacks: tuple[str, ...]
-    # Of each agent: what was done against it; empty for none.
+    # For each agent: what was done against it; empty for none.
     framings: tuple[str, ...]
-    # Of each agent: whether its FID is proven, without which nothing of its audience is confirmed.
+    # For each agent: whether its FID is proven; otherwise nothing about its audience is confirmed.
     is_proven: BoolArray
     # Table's name -> its rows: the facts, their purpose, and what no score reads, such as texts; trades are no facts.
     rows: dict[str, Columns]
 
     @property
     def is_planted(self) -> BoolArray:
-        """Mask of the agents for which something was bought."""
+        """Mask for the agents for which something was bought."""
         return np.array([bool(attack) for attack in self.attacks])
 
     def of_interval(self, interval: str) -> "World":
-        """Return the world of a week for a ranking's interval: its last day, or its facts spread over 30 days."""
+        """Return a week's world for a ranking's interval: its last day, or its facts spread over 30 days."""
         return {"24h": lambda: self.last(DAY), "7d": lambda: self, "30d": lambda: self.stretched(30 * DAY)}[interval]()
 
     def stretched(self, seconds: int) -> "World":
@@ -95,7 +95,7 @@ class World:
         return replace(self, facts=_with_rows(replace(self.facts, seconds=seconds), rows), rows=rows)
 
     def without(self, *purposes: Purpose) -> IntervalFacts:
-        """Return the facts without the rows of these purposes."""
+        """Return the facts without these purposes' rows."""
         kept = {name: ~np.isin(self.rows[name]["purpose"], purposes) for name in ("runs", "actions", "interactions")}
         return replace(
             self.facts, **{name: choose_rows(getattr(self.facts, name), mask) for name, mask in kept.items()}
@@ -103,20 +103,20 @@ class World:
 
 
 def choose_rows(table: Table, chosen: BoolArray | Int64Array) -> Table:
-    """Return some rows of a table of facts."""
+    """Return some rows from a fact table."""
     return type(table)(*(getattr(table, field.name)[chosen] for field in fields(table)))
 
 
 def join_rows(first: Table, second: Table) -> Table:
-    """Return the rows of both tables."""
+    """Return both tables' rows."""
     names = [field.name for field in fields(first)]
     return type(first)(*(np.concatenate([getattr(first, name), getattr(second, name)]) for name in names))
 
 
 class WorldBuilder:
-    """Collector of agents, accounts and rows. Times are seconds since 1970; rows outside the interval are left out.
+    """Collector for agents, accounts and rows. Times are seconds since 1970; rows outside the interval are left out.
 
-    Arguments for rows are scalars or arrays of one length. All randomness is from `rng`.
+    Arguments for rows are scalars or arrays with one length. All randomness is from `rng`.
     """
 
     def __init__(self, seed: int, *, seconds: int = WEEK) -> None:
@@ -128,7 +128,7 @@ class WorldBuilder:
         self._rows: dict[str, list[Columns]] = {name: [] for name in ("runs", "actions", "interactions", "trades")}
 
     def add_accounts(self, registered_at: Int64Array, scores: Float64Array) -> Int64Array:
-        """Add accounts and return their FIDs, which grow with the time of registration.
+        """Add accounts and return their FIDs, which grow with the registration time.
 
         scores: 0 to 1, NaN where unknown. Accounts registered within a few minutes have neighbouring FIDs.
         """
@@ -155,7 +155,7 @@ class WorldBuilder:
         framing: str = "",
         is_proven: bool = True,
     ) -> int:
-        """Add an agent and return its index. `fid` and `creator_fid` are of accounts, 0 where unknown.
+        """Add an agent and return its index. `fid` and `creator_fid` name accounts, 0 where unknown.
 
         `reporter` is the partner key that reports the agent, 0 for the operator. No interaction with an agent that has
         not proved its FID (`is_proven`) is confirmed.
@@ -174,17 +174,17 @@ class WorldBuilder:
         return len(self._agents) - 1
 
     def new_keys(self, count: int) -> Int64Array:
-        """Return keys of casts, texts or wallets that nothing else has."""
+        """Return keys for casts, texts or wallets that nothing else has."""
         return self.rng.integers(1, 2**62, count)
 
     def add_runs(self, agent: Any, finished_at: Any, succeeded: Any, *, purpose: Any = Purpose.ORGANIC) -> None:
-        """Add runs of agents."""
+        """Add agents' runs."""
         self._add("runs", agent=agent, finished_at=finished_at, succeeded=succeeded, purpose=purpose)
 
     def add_casts(
         self, agent: Any, at: Any, *, kind: Any = POST, text: Any = 0, purpose: Any = Purpose.ORGANIC
     ) -> Int64Array:
-        """Add casts of agents (`kind` is POST, REPLY or QUOTE of `ActionKind`) and return their keys.
+        """Add agents' casts (`kind` is POST, REPLY or QUOTE of `ActionKind`) and return their keys.
 
         Casts before the interval are not in it, but interactions with them may be.
         """
@@ -204,7 +204,7 @@ class WorldBuilder:
         purpose: Any = Purpose.ORGANIC,
         is_confirmed: Any = True,
     ) -> None:
-        """Add interactions of accounts with casts of agents; an account likes or recasts a cast once.
+        """Add accounts' interactions with agents' casts; an account likes or recasts a cast once.
 
         `kind` is LIKE, RECAST, REPLY or QUOTE; only the last two have a text; equal texts have equal keys.
         """
@@ -231,7 +231,7 @@ class WorldBuilder:
         amount: Any,
         purpose: Any = Purpose.ORGANIC,
     ) -> None:
-        """Add trades of agents' tokens; `amount` is in the token's smallest unit, `is_own` marks declared wallets."""
+        """Add trades in agents' tokens; `amount` is in the token's smallest unit, `is_own` marks declared wallets."""
         self._add(
             "trades",
             agent=agent,
@@ -320,7 +320,7 @@ def _as_facts(table: type[Table], columns: Columns) -> Table:
 
 
 def _once_each(interactions: Columns) -> Columns:
-    """Return the interactions with the first like and the first recast of a cast by an account only."""
+    """Return the interactions with only an account's first like and first recast for a cast."""
     order = np.argsort(interactions["at"], kind="stable")
     columns = {name: values[order] for name, values in interactions.items()}
     marks = np.flatnonzero(columns["kind"] <= RECAST)

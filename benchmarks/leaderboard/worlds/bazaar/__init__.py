@@ -1,4 +1,4 @@
-"""World of traders: tokens trade a lot, attention comes in bursts around price moves, and programs are everywhere."""
+"""Traders' world: tokens trade a lot, attention comes in bursts around price moves, and programs are everywhere."""
 
 from benchmarks.leaderboard.worlds.bazaar.bazaar_accounts import enroll_people, enroll_programs
 from benchmarks.leaderboard.worlds.bazaar.bazaar_attacks import FRAMINGS, add_attacks, add_pools
@@ -9,7 +9,7 @@ from benchmarks.leaderboard.worlds.world import World, WorldBuilder
 
 
 def build_world(*, seed: int, stealth: float, agents: int = 1000) -> World:
-    """Return a world of `agents` agents, in which planted agents have the share `stealth` of organic engagement."""
+    """Return a world with `agents` agents, in which planted agents have organic engagement in the share `stealth`."""
     builder = WorldBuilder(seed)
     rng = builder.rng
     own, people = enroll_programs(builder, agents), enroll_people(builder, 2_000 + 12 * agents)

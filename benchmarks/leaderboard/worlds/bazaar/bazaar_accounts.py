@@ -1,4 +1,4 @@
-"""Accounts of the bazaar with their habits: people and traders, programs, and accounts of farms."""
+"""The bazaar's accounts with their habits: people and traders, programs, and farms' accounts."""
 
 from dataclasses import dataclass, fields
 
@@ -7,21 +7,21 @@ import numpy as np
 from benchmarks.leaderboard.worlds.world import DAY, END, WorldBuilder
 from leaderboard.facts.columns import BoolArray, Float64Array, Int64Array
 
-# Hours east of UTC, and shares: much of token trading is Asian and American.
+# Hours east of UTC, and shares: much token trading is Asian and American.
 _ZONES, _ZONE_SHARES = np.array([-8, -5, 1, 5, 8]), [0.18, 0.27, 0.23, 0.1, 0.22]
-# Circles of tokens; an account follows one.
+# Token circles; an account follows one.
 CIRCLES = 12
 
 
 @dataclass(frozen=True)
 class BazaarCrowd:
-    """Accounts, one row per interaction or account. Zones are hours east of UTC, `haste` is a factor on delays."""
+    """Accounts, one row per interaction or account. Zones are hours from UTC, `haste` is a factor on delays."""
 
     fids: Int64Array
     scores: Float64Array
     zones: Int64Array
     haste: Float64Array
-    # Relative frequency of interactions, of a heavy tail.
+    # Relative interaction frequency, with a heavy tail.
     weights: Float64Array
 
     def __len__(self) -> int:
@@ -32,14 +32,14 @@ class BazaarCrowd:
         return BazaarCrowd(*(getattr(self, field.name)[rows] for field in fields(self)))
 
     def sample(self, rng: np.random.Generator, count: int, circle: int = -1, zone: int | None = None) -> "BazaarCrowd":
-        """Return distinct accounts, at most half of all; active ones, and those of the circle or zone, are likelier."""
+        """Return distinct accounts, at most half; active ones, and those in the circle or zone, are likelier."""
         is_near = (self.fids % CIRCLES == circle) | (self.zones == zone)
         weights = self.weights * np.where(is_near, 10 if zone is None else 1e4, 1)
         count = min(count, (len(self) + 1) // 2)
         return self.take(rng.choice(len(self), count, replace=False, p=weights / weights.sum()))
 
     def repeat(self, rng: np.random.Generator, count: int, tail: float = 0.2) -> "BazaarCrowd":
-        """Return `count` rows, in which accounts recur by a power law of exponent `tail`; 0 is even."""
+        """Return `count` rows, in which accounts recur by a power law with exponent `tail`; 0 is even."""
         shares = np.arange(1, len(self) + 1) ** -tail
         return self.take(rng.choice(len(self), count, p=shares / shares.sum()) if count else np.zeros(0, np.int64))
 
@@ -55,7 +55,7 @@ def draw_scores(rng: np.random.Generator, count: int, mean: float, *, unknown: f
 
 
 def registrations(rng: np.random.Generator, count: int, newest: float, oldest: float, *, batch: int = 1) -> Int64Array:
-    """Return times of registration in a range of days before the end; farms make batches, minutes apart."""
+    """Return registration times in a range of days before the end; farms make batches, minutes apart."""
     times = np.repeat(END - rng.uniform(newest, oldest, count // batch + 1) * DAY, batch)[:count]
     return np.asarray(times + rng.uniform(0, 60 * batch, count), np.int64)
 
@@ -82,6 +82,6 @@ def enroll_people(builder: WorldBuilder, count: int) -> BazaarCrowd:
 
 
 def enroll_programs(builder: WorldBuilder, count: int, *, batch: int = 1, haste: float = 0.3) -> BazaarCrowd:
-    """Add programs of the last two years, of low scores."""
+    """Add programs from the last two years, with low scores."""
     registered_at = registrations(builder.rng, count, 7, 700, batch=batch)
     return enroll(builder, registered_at, draw_scores(builder.rng, count, 0.1), haste=haste)

@@ -13,7 +13,7 @@ from benchmarks.leaderboard.worlds.world import Purpose
 
 
 def add_pools(market: BazaarMarket, size: int) -> None:
-    """Add the accounts of each attack's vendor, which its clients share."""
+    """Add each attack vendor's accounts, which its clients share."""
     rng, builder = market.builder.rng, market.builder
     aged = draw_scores(rng, size, 0.62, unknown=0)
     market.pools["slow drip"] = enroll(builder, registrations(rng, size, 500, 1_600), aged, haste=2)
@@ -21,12 +21,12 @@ def add_pools(market: BazaarMarket, size: int) -> None:
     for attack, mean in (("covered farm", 0.3), ("mimicked delays", 0.28), ("paraphrase", 0.33)):
         registered_at = registrations(rng, size, 20, 400, batch=9)
         market.pools[attack] = enroll(builder, registered_at, draw_scores(rng, size, mean, unknown=0.25))
-    # Programs that mimic people copy the rhythm of those who run them, all in one time zone.
+    # Programs that mimic people copy the rhythm that their owners have, all in one time zone.
     market.pools["mimicked delays"].zones[:] = 8
 
 
 def add_attacks(stalls: Sequence[BazaarStall]) -> None:
-    """Add the bought rows of all planted agents; a second attack makes a third of the interactions."""
+    """Add all planted agents' bought rows; a second attack makes a third of them."""
     rings: dict[int, list[BazaarStall]] = {}
     for stall in stalls:
         plan = stall.plan
@@ -47,7 +47,7 @@ def add_attacks(stalls: Sequence[BazaarStall]) -> None:
 
 
 def _wash(stall: BazaarStall, _: int) -> None:
-    """Add trades in pairs among 4 to 20 wallets of an owner; one or two are declared in a third of the cases."""
+    """Add trades in pairs among an owner's 4 to 20 wallets; one or two are declared in every third case."""
     rng, stealth = stall.rng, stall.market.stealth
     pairs = max(8, round(stall.organic_trades * (1 - stealth) / stealth / 2))
     declared = int(rng.integers(1, 3)) if rng.random() < 0.35 else 0
@@ -56,7 +56,7 @@ def _wash(stall: BazaarStall, _: int) -> None:
 
 
 def _hire(stall: BazaarStall, crowd: BazaarCrowd, count: int, cover: float, mix: Mix = HUMAN_MIX, **truth: Any) -> None:
-    """Add bought interactions of these accounts, of which the share `cover` hides in the public's bursts."""
+    """Add these accounts' bought interactions, whose share `cover` hides in the public's bursts."""
     actors = crowd.repeat(stall.rng, count)
     stall.engage(actors, stall.reactions(actors, cover=cover), mix, purpose=Purpose.BOUGHT, **truth)
 
@@ -69,7 +69,7 @@ def _drip(stall: BazaarStall, count: int) -> None:
 
 
 def _rent(stall: BazaarStall, count: int) -> None:
-    """Add some interactions of each rented trader, half of them in bursts; some must buy the token as well."""
+    """Add each rented trader's interactions, half in bursts; some must buy the token as well."""
     fans = stall.market.pools["rented fans"].sample(stall.rng, count // 2 + 1)
     _hire(stall, fans, count, 0.5, (0.5, 0.25, 0.2, 0.05))
     if stall.plan.is_traded and stall.rng.random() < 0.5:
@@ -77,26 +77,26 @@ def _rent(stall: BazaarStall, count: int) -> None:
 
 
 def _use_farm(vendor: str, cover: float, each: float, mix: Mix, stall: BazaarStall, count: int) -> None:
-    """Add about `each` interactions by accounts of a vendor."""
+    """Add about `each` interactions by a vendor's accounts."""
     _hire(stall, stall.market.pools[vendor].sample(stall.rng, 1 + int(count / each)), count, cover, mix)
 
 
 def _name_accounts(stall: BazaarStall, count: int) -> None:
-    """Add interactions of accounts of good score, about once each, that only the reporter has."""
+    """Add interactions by accounts with a good score, about once each, that only the reporter has."""
     people = stall.market.people
     named = people.take(people.scores > 0.55).sample(stall.rng, count)
     _hire(stall, named, count, 0.3, (0.75, 0.2, 0.04, 0.01), is_confirmed=False)
 
 
 def _invent_accounts(stall: BazaarStall, count: int) -> None:
-    """Add interactions of accounts without a score that only the reporter has."""
+    """Add interactions by accounts without a score that only the reporter has."""
     size = 1 + int(count * 0.7)
     invented = enroll(stall.builder, registrations(stall.rng, size, 7, 900), np.full(size, np.nan))
     _hire(stall, invented, count, 0.2, is_confirmed=False)
 
 
 def _boast(stall: BazaarStall, count: int) -> None:
-    """Add casts of few texts and successful runs around the clock, and perhaps a few invented accounts."""
+    """Add casts with few texts and successful runs around the clock, and perhaps a few invented accounts."""
     rng, builder = stall.rng, stall.builder
     casts, runs = (rng.uniform(builder.start, builder.end, count) for count in rng.integers(150, 600, 2))
     texts = rng.choice(builder.new_keys(int(rng.integers(20, 200))), len(casts))
@@ -107,7 +107,7 @@ def _boast(stall: BazaarStall, count: int) -> None:
 
 
 def _feed_ring(ring: Sequence[BazaarStall]) -> None:
-    """Add interactions of the other members' accounts and of 5 to 13 helpers per member."""
+    """Add interactions by the other members' accounts and by 5 to 13 helpers per member."""
     market, rng = ring[0].market, ring[0].rng
     size = len(ring) * int(rng.integers(5, 14))
     helpers = enroll(market.builder, registrations(rng, size, 10, 900), draw_scores(rng, size, 0.5))
@@ -140,7 +140,7 @@ def _trade_back_and_forth(stall: BazaarStall) -> None:
 def _send_crowd(
     low: int, high: int, mean: float, stall: BazaarStall, *, each: int = 1, share: float = 0, pace: str = ""
 ) -> None:
-    """Add a vendor's accounts (a handful is fresh), which make `each` interactions, or a `share` of all if more."""
+    """Add a vendor's accounts (a handful is fresh), which make `each` interactions, or a `share` overall if more."""
     rng, count = stall.rng, int(stall.rng.integers(low, high + 1))
     registered_at = registrations(rng, count, 7, 14 if high < 10 else 300, batch=12)
     accounts = enroll(stall.builder, registered_at, draw_scores(rng, count, mean, unknown=0.2))
@@ -159,7 +159,7 @@ def _send_crowd(
 
 
 def _force_ring(stall: BazaarStall) -> None:
-    """Add the agents and helpers of a ring, which interact with the victim as with each other."""
+    """Add a ring's agents and helpers, which interact with the victim as with each other."""
     ring = str(stall.rng.choice([name for name in stall.market.pools if name.startswith("ring ")]))
     actors = stall.market.pools[ring].repeat(stall.rng, int(30 + stall.organic * 0.3))
     stall.engage(actors, stall.reactions(actors, cover=0.4), purpose=Purpose.FRAMING)

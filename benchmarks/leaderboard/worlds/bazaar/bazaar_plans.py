@@ -1,4 +1,4 @@
-"""Plans of the agents: kinds, owners, partner keys, attacks and framings, before anything happens."""
+"""Agents' plans: kinds, owners, partner keys, attacks and framings, before anything happens."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ _ATTACKS |= {"mimicked delays": 6, "paraphrase": 6, "named accounts": 6, "invent
 _SIDE_ATTACKS = ("rented fans", "slow drip", "paraphrase", "invented accounts", "mimicked delays", "named accounts")
 # The reporter itself makes these up, so that the operator is not the reporter.
 _REPORTED_ATTACKS = {"named accounts", "invented accounts", "own word"}
-# Median of a planted agent's interactions, as far as it differs from 170.
+# A planted agent's median interactions, as far as it differs from 170.
 _PLANTED_MEDIANS = {"sparse ring": 50, "cross-owner ring": 110, "own word": 8, "volume wash": 90}
 
 
 @dataclass
 class BazaarPlan:
-    """Plan of an agent. `size` is the number of organic and bought interactions, reporter 0 the operator."""
+    """An agent's plan. `size` counts organic and bought interactions, reporter 0 the operator."""
 
     owner: int
     kind: str
@@ -30,14 +30,14 @@ class BazaarPlan:
     side_attack: str = ""
     framing: str = ""
     reporter: int = 0
-    # -1 for none. A ring of one owner has the owner's number.
+    # -1 for none. One owner's ring has the owner's number.
     ring: int = -1
     size: int = 0
     is_traded: bool = False
 
 
 def draw_plans(rng: np.random.Generator, agents: int, framings: Iterable[str]) -> list[BazaarPlan]:
-    """Return plans of `agents` agents, those of an owner and of a partner key next to each other."""
+    """Return plans for `agents` agents, sorted by owner and partner key."""
     plans = _draw_owners(rng, agents)
     ordinary = [plan for plan in plans if plan.kind == "ordinary"]
     for row, kind in zip(rng.permutation(len(ordinary)), _repeat_names(_KINDS, agents), strict=False):
@@ -65,7 +65,7 @@ def _repeat_names(shares: Mapping[str, float], agents: int) -> list[str]:
 
 
 def _draw_owners(rng: np.random.Generator, agents: int) -> list[BazaarPlan]:
-    """Return plans by owner. Families and rings of one owner have three to five agents, other owners one to four."""
+    """Return plans by owner. One owner's families and rings have three to five agents, other owners one to four."""
     in_rings, in_families = max(3, round(_SPARSE_RING * agents / 1_000)), round(_FAMILY * agents / 1_000)
     blocks = [("ordinary", "sparse ring", len(part)) for part in np.array_split(np.arange(in_rings), in_rings // 3)]
     blocks += [("family", "", len(part)) for part in np.array_split(np.arange(in_families), max(1, in_families // 4))]
@@ -82,7 +82,7 @@ def _draw_owners(rng: np.random.Generator, agents: int) -> list[BazaarPlan]:
 
 
 def _assign_reporters(rng: np.random.Generator, plans: list[BazaarPlan]) -> None:
-    """Give owners to partner keys of 1 to 40 agents, of a heavy tail; a few are the operator's."""
+    """Give owners to partner keys of 1 to 40 agents, with a heavy tail; a few are the operator's."""
     key, room = 0, 0
     for _, group in groupby(plans, lambda plan: plan.owner):
         block = list(group)

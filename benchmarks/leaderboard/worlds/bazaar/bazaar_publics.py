@@ -1,4 +1,4 @@
-"""Organic publics of each kind of agent, and trades of tokens, which excite each other around price moves."""
+"""Organic publics for each agent kind, and token trades, which excite each other around price moves."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from leaderboard.facts.columns import BoolArray, Float64Array, Int64Array
 
 
 def add_public(stall: BazaarStall) -> None:
-    """Add the organic interactions of an agent: the share that its kind is about, and people of its circle."""
+    """Add an agent's organic interactions: the share that its kind is about, and people in its circle."""
     special, (low, high) = _SPECIAL.get(stall.plan.kind, (_respond_fast, (0, 0.2)))
     count = int(stall.organic * stall.rng.uniform(low, high))
     if count:
@@ -19,7 +19,7 @@ def add_public(stall: BazaarStall) -> None:
 
 
 def _people(stall: BazaarStall, count: int, zone: int | None = None) -> BazaarCrowd:
-    """Return `count` rows of people, the faithful ones often; half of a family's are the owner's."""
+    """Return `count` people as rows, the faithful ones often; half a family's are the owner's."""
     rng, people, pools = stall.rng, stall.market.people, stall.market.pools
     distinct = max(1, round(count ** rng.uniform(0.78, 0.95)))
     accounts = people.sample(rng, distinct, stall.circle if zone is None else -1, zone)
@@ -42,14 +42,14 @@ def _respond_fast(stall: BazaarStall, count: int) -> None:
 
 
 def _add_commands(stall: BazaarStall, count: int) -> None:
-    """Add replies of which few texts make the most, some time after what the user looked at."""
+    """Add replies with few frequent texts, some time after what the user looked at."""
     actors, commands = _people(stall, count), stall.builder.new_keys(int(stall.rng.integers(3, 9)))
     texts = stall.write_texts(count, commands, stall.rng.uniform(0.65, 0.95))
     stall.engage(actors, stall.reactions(actors, branching=0.4), (0.02, 0, 0.97, 0.01), texts)
 
 
 def _add_club(stall: BazaarStall, count: int) -> None:
-    """Add a circle of 4 to 60 accounts, each of which comes daily at its own hour and reads the newest casts."""
+    """Add a circle with 4 to 60 accounts, each of which comes daily at its own hour and reads the newest casts."""
     rng = stall.rng
     members = stall.market.people.sample(rng, int(np.clip(count // 9, 4, 60)), stall.circle)
     chosen = rng.integers(0, len(members), count)
@@ -61,7 +61,7 @@ def _add_club(stall: BazaarStall, count: int) -> None:
 
 
 def _add_viral(stall: BazaarStall, count: int) -> None:
-    """Add people of all circles who react to one cast, with delays of a power law."""
+    """Add people from all circles who react to one cast, with power-law delays."""
     rng = stall.rng
     actors = stall.market.people.sample(rng, count).repeat(rng, count, 0.1)
     rows = np.repeat(stall.pick_casts(1), count)
@@ -70,7 +70,7 @@ def _add_viral(stall: BazaarStall, count: int) -> None:
 
 
 def _add_newcomers(stall: BazaarStall, count: int) -> None:
-    """Add accounts of unknown score, which come minutes or hours after their registration and seldom return."""
+    """Add accounts with unknown score, which come minutes or hours after their registration and seldom return."""
     rng, size = stall.rng, 1 + int(count * 0.7)
     registered_at = registrations(rng, size, 1.2, 6)
     crowd = enroll(stall.builder, registered_at, np.full(size, np.nan))
@@ -82,7 +82,7 @@ def _add_newcomers(stall: BazaarStall, count: int) -> None:
 
 
 def _add_region(stall: BazaarStall, count: int) -> None:
-    """Add people of one time zone, who come in the eight hours around its midday, or a day later."""
+    """Add people in one time zone, who come in the eight hours around its midday, or a day later."""
     actors = _people(stall, count, stall.zone)
     rows, at = stall.reactions(actors)
     local = at + stall.zone * 3_600
@@ -90,7 +90,7 @@ def _add_region(stall: BazaarStall, count: int) -> None:
     stall.engage(actors, (rows, np.where(at < stall.cast_at[rows], at + DAY, at)))
 
 
-# Kind -> its own interactions, and the range of their share.
+# Kind -> its own interactions, and their share's range.
 _SPECIAL = {
     "command bot": (_add_commands, (0.7, 0.95)),
     "price bot": (_respond_fast, (0.4, 0.8)),
@@ -103,7 +103,7 @@ _SPECIAL = {
 
 
 def add_organic_trades(stall: BazaarStall) -> None:
-    """Add trades of the public, of one of a dozen arbitrage wallets and of what the kind has, and sales of fees."""
+    """Add trades by the public, by one of a dozen arbitrage wallets and by what the kind has, and fee sales."""
     rng, new_wallets = stall.rng, stall.builder.new_keys
     count = stall.organic_trades = int(np.clip(rng.lognormal(np.log(45), 1.2), 3, 1_500))
     wallets = rng.choice(stall.market.wallets, max(2, int(count**0.85)), replace=False)
@@ -122,7 +122,7 @@ def add_organic_trades(stall: BazaarStall) -> None:
 def trade_in_pairs(
     stall: BazaarStall, wallets: Int64Array, pairs: int, lag: float, *, declared: int = 0, purpose: int = 0
 ) -> None:
-    """Add trades, each reversed by one of the wallets after `lag` seconds or so; the first `declared` ones are own."""
+    """Add trades, each reversed by a wallet after `lag` seconds or so; the first `declared` ones are own."""
     rng, at, is_buy = stall.rng, _busy_times(stall, pairs), stall.rng.random(pairs) < 0.5
     chosen = rng.integers(0, len(wallets), 2 * pairs)
     at = np.concatenate([at, at + rng.lognormal(np.log(lag), 0.9, pairs)])
@@ -135,13 +135,13 @@ def trade_in_pairs(
 def add_trades(
     stall: BazaarStall, wallets: Int64Array, is_buy: bool | BoolArray, *, is_own: bool = False, purpose: int = 0
 ) -> None:
-    """Add one trade for each row of `wallets`."""
+    """Add one trade for each `wallets` row."""
     at, amount = _busy_times(stall, len(wallets)), stall.trade_scale * stall.rng.lognormal(0, 1.3, len(wallets))
     stall.builder.add_trades(stall.agent, at, wallets, is_own=is_own, is_buy=is_buy, amount=amount, purpose=purpose)
 
 
 def _busy_times(stall: BazaarStall, count: int) -> Float64Array:
-    """Return times of trades, half of which excite more; half of the others follow price moves."""
+    """Return trade times, half of which excite more; half the others follow price moves."""
     rng = stall.rng
     roots, lags = excited_lags(rng, count, 0.5)
     after_moves = rng.choice(stall.moves, count) + rng.exponential(1_200, count)

@@ -1,4 +1,4 @@
-"""Agents with their casts, and interactions with them: human delays, waking hours and bursts of attention."""
+"""Agents with their casts, and interactions with them: human delays, waking hours and attention bursts."""
 
 from dataclasses import dataclass, field
 
@@ -11,17 +11,17 @@ from leaderboard.facts.columns import Float64Array, Int64Array
 
 # Relative activity per local hour. Traders stay up late: the evening is the busiest time, and the night is never empty.
 _AWAKE = np.array([4, 2.5, 1.5, 1, 0.8, 0.8, 1.5, 3, 5, 6, 6, 6, 7, 7, 6, 6, 7, 7, 8, 9, 10, 9.5, 8, 6]) / 10
-# Shares of likes, recasts, replies and quotes.
+# Shares for likes, recasts, replies and quotes.
 Mix = tuple[float, float, float, float]
 HUMAN_MIX: Mix = (0.6, 0.13, 0.23, 0.04)
 Texts = Int64Array | None
-# Rows of casts, and times of reactions to them.
+# Cast rows, and reaction times.
 Reactions = tuple[Int64Array, Float64Array]
 
 
 @dataclass
 class BazaarMarket:
-    """Shared state of a world. `phrases` are texts that everybody writes, `moves` times of price moves."""
+    """A world's shared state. `phrases` are texts that everybody writes, `moves` times of price moves."""
 
     builder: WorldBuilder
     stealth: float
@@ -44,7 +44,7 @@ class BazaarStall:
         self.organic = round(plan.size * market.stealth) if plan.attack else plan.size
         self.bought = plan.size - self.organic
         self.organic_trades = 0
-        # Median of trades' amounts, in the smallest unit.
+        # Trades' median amount, in the smallest unit.
         self.trade_scale = self.rng.lognormal(np.log(3e4), 1) * 1e18
         own_moves = self.rng.uniform(self.builder.start, self.builder.end, 1 + self.rng.poisson(3)).astype(np.int64)
         self.moves = np.concatenate([market.moves, own_moves])
@@ -55,15 +55,15 @@ class BazaarStall:
         self._add_casts_and_runs()
 
     def pick_casts(self, count: int) -> Int64Array:
-        """Return rows of casts of the interval, each as likely."""
+        """Return cast rows in the interval, each as likely."""
         return self.rng.choice(np.flatnonzero(self.cast_at > self.builder.start), count)
 
     def reactions(self, actors: BazaarCrowd, *, branching: float = 0.1, cover: float = 0) -> Reactions:
-        """Return human reactions as a Hawkes process, of which the share `cover` hides just after organic ones."""
+        """Return human reactions as a Hawkes process, whose share `cover` hides just after organic ones."""
         rng, count = self.rng, len(actors)
         roots, lags = excited_lags(rng, count, branching)
         rows = rng.choice(len(self.casts), count, p=self._attention)
-        # Of four lognormal delays, the one in waking hours is the likeliest.
+        # Among four lognormal delays, the one in waking hours is the likeliest.
         at = self.cast_at[rows] + rng.lognormal(np.log(900), 1.7, (4, count)) * actors.haste
         chances = rng.random(at.shape) ** (1 / _AWAKE[(at.astype(np.int64) // 3_600 + actors.zones) % 24])
         chosen = at[chances.argmax(axis=0), np.arange(count)]
@@ -75,7 +75,7 @@ class BazaarStall:
         return rows, at
 
     def write_texts(self, count: int, phrases: Texts = None, share: float = 0.25) -> Int64Array:
-        """Return keys of texts, a share of them phrases (by default the common ones) by Zipf's law."""
+        """Return text keys, a share of them phrases (by default the common ones) by Zipf's law."""
         phrases = self.market.phrases if phrases is None else phrases
         shares = 1 / np.arange(1, len(phrases) + 1)
         common = self.rng.choice(phrases, count, p=shares / shares.sum())
@@ -92,7 +92,7 @@ class BazaarStall:
         cast_at = self.cast_at[rows]
         at = np.where(at < cast_at, rng.uniform(cast_at, end), at)
         kinds = rng.choice([LIKE, RECAST, REPLY, QUOTE], count, p=mix)
-        # An account marks a cast once: what would be a second like of it is a reply.
+        # An account marks a cast once: a second like of it would be a reply.
         _, first = np.unique(np.stack([kinds, rows, actors.fids]), axis=1, return_index=True)
         kinds[~np.isin(np.arange(count), first) & (kinds < REPLY)] = REPLY
         texts = np.where(kinds >= REPLY, self.write_texts(count) if texts is None else texts, 0)
@@ -101,7 +101,7 @@ class BazaarStall:
             self._seen = np.concatenate([self._seen[0], rows]), np.concatenate([self._seen[1], at])
 
     def _add_casts_and_runs(self) -> None:
-        """Add casts, which get attention of a heavy tail and up to eight times more after a move, and runs."""
+        """Add casts, which get heavy-tailed attention, and up to eight times more after a move, and runs."""
         rng, builder = self.rng, self.builder
         self.cast_at = self._cast_times()
         ages = self.cast_at[:, None] - self.moves
@@ -116,7 +116,7 @@ class BazaarStall:
         builder.add_runs(self.agent, rng.uniform(builder.start, builder.end, runs), is_success)
 
     def _cast_times(self) -> Int64Array:
-        """Return times of casts, from two days before the interval on: by the clock, or partly after price moves."""
+        """Return cast times, from two days before the interval on: by the clock, or partly after price moves."""
         rng, start, end = self.rng, self.builder.start, self.builder.end
         if self.plan.kind == "price bot":
             clock = np.arange(start - DAY, end - 900, rng.choice([1_800, 3_600, 7_200, 14_400])) + rng.integers(0, 600)
@@ -125,13 +125,13 @@ class BazaarStall:
         after_moves = rng.choice(self.moves, count) + rng.exponential(900, count)
         is_after = rng.random(count) < (0.35 if self.plan.is_traded else 0.1)
         at = np.where(is_after, after_moves, rng.uniform(start - 2 * DAY, end, count))
-        # At least two casts are of this week.
+        # At least two casts are in this week.
         at[:2] = rng.uniform(start + DAY, end - DAY, 2)
         return np.asarray(np.sort(at.clip(None, end - 300)), np.int64)
 
 
 def excited_lags(rng: np.random.Generator, count: int, branching: float) -> Reactions:
-    """Return, per event of a Hawkes process, the row of its first ancestor, and the lag after it in seconds."""
+    """Return, per Hawkes process event, its first ancestor's row, and the lag after it in seconds."""
     size = min(count, 1 + int(count * (1 - branching)))
     roots, lags, left = [np.arange(size)], [np.zeros(size)], count - size
     while left > 0:

@@ -1,4 +1,4 @@
-"""What buyers on Harbour buy: cheap volume of farms, real accounts, rings and reports of their own."""
+"""What buyers on Harbour buy: cheap farm volume, real accounts, rings and their own reports."""
 
 import numpy as np
 
@@ -26,13 +26,13 @@ def _spread_times(builder: WorldBuilder, crowd: HarbourCrowd, cast_at: Int64Arra
 
 
 def _campaign_times(builder: WorldBuilder, crowd: HarbourCrowd, cast_at: Int64Array) -> Int64Array:
-    """Return times within hours of the publication of paid tasks, of which there are three a week."""
+    """Return times within hours after paid tasks are published, of which there are three a week."""
     tasks = builder.rng.choice(builder.rng.integers(builder.start, builder.end, 3), len(crowd))
     return human_times(builder, crowd, np.maximum(cast_at, tasks))
 
 
 def _queue_times(builder: WorldBuilder, crowd: HarbourCrowd, cast_at: Int64Array) -> Int64Array:
-    """Return times of a farm that works off its queue within the hour, day and night."""
+    """Return times for a farm that works off its queue within the hour, day and night."""
     return cast_at + 40 + builder.rng.exponential(HOUR / 4, len(crowd)).astype(np.int64)
 
 
@@ -50,7 +50,7 @@ ATTACKS = (*_TERMS, "sparse ring", "cross-owner ring", "volume wash", "own word"
 
 
 def add_attacks(stage: HarbourStage, stealth: float) -> None:
-    """Add what is bought, so that organic engagement makes the share `stealth` of planted agents' engagement.
+    """Add what is bought, so that organic engagement makes the share `stealth` in planted agents' engagement.
 
     The engagement that washed volume buys is trades. An agent on its own word has no public.
     """
@@ -68,7 +68,7 @@ def add_attacks(stage: HarbourStage, stealth: float) -> None:
         elif agent.attack == "own word":
             _add_own_word(stage, agent, sellers["invented accounts"])
         elif agent.attack.endswith("ring"):
-            # All agents of the ring across owners are in one list.
+            # All agents in the ring across owners are in one list.
             rings.setdefault(agent.owner if agent.attack == "sparse ring" else -1, []).append((agent, main))
         else:
             stage.send(agent, sellers[agent.attack], main, _TERMS[agent.attack])
@@ -86,10 +86,10 @@ def _register_farm(builder: WorldBuilder, count: int) -> HarbourCrowd:
 
 
 def _found_sellers(stage: HarbourStage) -> dict[str, HarbourCrowd]:
-    """Return the accounts of sellers. Their farms are big and serve all buyers."""
+    """Return sellers' accounts. Their farms are big and serve all buyers."""
     builder, rng, count = stage.builder, stage.rng, len(stage.agents)
     covered = _register_farm(builder, count)
-    # The cover costs nothing but programs' time: a third of the honest agents get some. Nothing is bought for these.
+    # The cover costs nothing but programs' time: a third among honest agents get some. Nothing is bought for these.
     for agent in stage.agents:
         if not agent.attack and rng.random() < 0.3:
             stage.send(agent, covered, int(rng.geometric(1 / 20)), HarbourTerms(timing=_queue_times, repeats=1.2))
@@ -106,7 +106,7 @@ def _found_sellers(stage: HarbourStage) -> dict[str, HarbourCrowd]:
 
 
 def _add_ring(stage: HarbourStage, orders: list[tuple[HarbourAgent, int]]) -> None:
-    """Add engagement of a ring: its accounts are the agents' and some of the owners'."""
+    """Add a ring's engagement: its accounts are the agents' and some owners'."""
     days = stage.rng.uniform(10, 500, 8 + sum(count for _, count in orders) // 10)
     house = register_crowd(stage.builder, days, (2, 3.5), unknown=0.4)
     ring = join_crowds(stage.droids.part(np.array([agent.index for agent, _ in orders])), house)
@@ -116,7 +116,7 @@ def _add_ring(stage: HarbourStage, orders: list[tuple[HarbourAgent, int]]) -> No
 
 
 def _add_own_word(stage: HarbourStage, agent: HarbourAgent, invented: HarbourCrowd) -> None:
-    """Add casts and successful runs in bulk, and in half of the cases a few invented accounts."""
+    """Add casts and successful runs in bulk, and in half the cases a few invented accounts."""
     rng, builder = stage.rng, stage.builder
     casts, runs = int(rng.integers(120, 500)), int(rng.integers(400, 3_000))
     at = rng.integers(builder.start + 1, builder.end, casts)

@@ -1,4 +1,4 @@
-"""What others do to honest agents of Harbour, so that these look bought: fast, cheap and in bulk."""
+"""What others do to Harbour's honest agents, so that these look bought: fast, cheap and in bulk."""
 
 from dataclasses import dataclass, replace
 
@@ -17,7 +17,7 @@ def _burst_times(builder: WorldBuilder, crowd: HarbourCrowd, cast_at: Int64Array
 
 
 def _constant_times(builder: WorldBuilder, crowd: HarbourCrowd, cast_at: Int64Array) -> Int64Array:
-    """Return times by a constant delay of each program, at most a minute."""
+    """Return times by each program's constant delay, at most a minute."""
     return cast_at + crowd.fids % 57 + 3
 
 
@@ -26,7 +26,7 @@ class _Crowding:
     """Framing by new accounts."""
 
     terms: HarbourTerms
-    # Bounds of the interactions per organic one, and how many there are at least and at most.
+    # Bounds for the interactions per organic one, and how many there are at least and at most.
     rates: tuple[float, float]
     least: int
     most: int = 2_000

@@ -1,4 +1,4 @@
-"""Plan of Harbour: owners with their agents and partner keys, kinds of publics, buyers and victims."""
+"""Harbour's plan: owners with their agents and partner keys, public kinds, buyers and victims."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,21 +8,21 @@ import numpy as np
 from leaderboard.facts.columns import Float64Array, Int64Array
 
 _PLANTED, _FRAMED, _COMBINED = 0.09, 0.05, 0.2
-# Share of each kind but "ordinary".
+# Each kind's share but "ordinary".
 _KIND_SHARE = 0.055
 _KINDS = ["command bot", "price bot", "bot magnet", "two-sided treasury", "market maker", "club", "viral", "onboarding"]
 _KINDS += ["time zone"]
-# Agents of one owner that buy together: owners act for several agents at once.
+# One owner's agents that buy together: owners act for several agents at once.
 _TOGETHER = {"sparse ring": 4, "named accounts": 3, "invented accounts": 3, "own word": 2, "covered farm": 2}
 _FORGED_BY_REPORTER = ("named accounts", "invented accounts")
 _ADDITIONS = ("slow drip", "rented fans", "mimicked delays", "paraphrase")
-# Keys of launch platforms that small owners share.
+# Launch platforms' keys that small owners share.
 _SHARED_KEYS = 3
 
 
 @dataclass
 class HarbourAgent:
-    """Agent with its plan, its casts, and the size of its honest public."""
+    """Agent with its plan, its casts, and its honest public's size."""
 
     index: int
     owner: int
@@ -33,18 +33,18 @@ class HarbourAgent:
     framing: str = ""
     casts: Int64Array = field(default_factory=lambda: np.empty(0, np.int64))
     cast_at: Int64Array = field(default_factory=lambda: np.empty(0, np.int64))
-    # Scale of the token's amounts.
+    # The token amounts' scale.
     lot: float = 0.0
     organic: int = 0
     organic_trades: int = 0
-    # Share of each cast in the attention of the public.
+    # Each cast's share in the public's attention.
     popularity: Float64Array = field(default_factory=lambda: np.empty(0))
 
 
 def plan_agents(
     rng: np.random.Generator, count: int, attacks: Sequence[str], framings: Sequence[str]
 ) -> list[HarbourAgent]:
-    """Return the agents, sorted by owner. A few owners run dozens of agents with one key."""
+    """Return the agents, sorted by owner. A few owners run dozens with one key."""
     owners = max(int(count * 0.35), 1)
     ranks = np.arange(1, owners + 1) ** -0.9
     of_agents = np.sort(rng.choice(owners, count, p=ranks / ranks.sum()))

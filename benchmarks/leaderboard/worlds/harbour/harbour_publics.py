@@ -1,4 +1,4 @@
-"""Honest life of Harbour's agents: casts, runs and the interactions of their publics."""
+"""Honest life for Harbour's agents: casts, runs and their publics' interactions."""
 
 from dataclasses import dataclass
 
@@ -10,18 +10,18 @@ from leaderboard.facts.columns import Int64Array
 from .harbour_plan import HarbourAgent
 from .harbour_stage import HOUR, MOSTLY_LIKES, HarbourStage, HarbourTerms, Shares, human_times, join_crowds
 
-# Sizes of publics follow Zipf's law between these bounds; some agents have none.
+# Public sizes follow Zipf's law between these bounds; some agents have none.
 _LEAST, _MOST, _DORMANT = 11, 4_500, 0.08
 _LEAST_PLANTED, _MOST_PLANTED, _LEAST_FRAMED = 20, 1_500, 90
 
 
 @dataclass(frozen=True)
 class HarbourHabit:
-    """Behaviour of a kind of public."""
+    """A public kind's behaviour."""
 
     scale: float = 1.0
     per_fan: float = 1.6
-    # Mean share of programs in the interactions, and how many programs.
+    # Programs' mean share in the interactions, and how many programs.
     programs: float = 0.06
     program_count: int = 8
     newcomers: float = 0.08
@@ -45,7 +45,7 @@ _HABITS = {
 
 
 def add_life(stage: HarbourStage, agent: HarbourAgent) -> None:
-    """Add casts, runs and the organic interactions of an agent."""
+    """Add casts, runs and an agent's organic interactions."""
     rng, habit = stage.rng, _HABITS.get(agent.kind, HarbourHabit())
     _add_casts(stage, agent, habit)
     runs = int(min(rng.lognormal(np.log(45), 1.2), 3_000))
@@ -62,7 +62,7 @@ def add_life(stage: HarbourStage, agent: HarbourAgent) -> None:
 
 
 def _add_siblings(stage: HarbourStage, agent: HarbourAgent) -> None:
-    """Add the few interactions that agents of an owner give each other in public."""
+    """Add the few interactions that an owner's agents give each other in public."""
     others = [each.index for each in stage.agents if each.owner == agent.owner and each is not agent]
     stage.send(agent, stage.droids.part(np.array(others)), int(stage.rng.integers(0, 6)), HarbourTerms())
 
@@ -79,7 +79,7 @@ def _draw_volume(stage: HarbourStage, agent: HarbourAgent, habit: HarbourHabit) 
 
 
 def _add_casts(stage: HarbourStage, agent: HarbourAgent, habit: HarbourHabit) -> None:
-    """Add casts of nine days: by the clock, spread evenly, or in the owner's working hours."""
+    """Add casts for nine days: by the clock, spread evenly, or in the owner's working hours."""
     rng, start, end = stage.rng, stage.builder.start - 2 * DAY, stage.builder.end
     least = 18 if agent.attack or agent.framing else 2
     count = int(np.clip(rng.lognormal(np.log(habit.median_casts), 0.9), least, 500))
@@ -108,21 +108,21 @@ def _add_people(stage: HarbourStage, agent: HarbourAgent, habit: HarbourHabit, c
         shared = stage.family_publics.setdefault(agent.owner, stage.public.pick(rng, 150 + 2 * size))
         people = join_crowds(shared.pick(rng, size // 2), people.part(np.arange(len(people) // 2, len(people))))
     fans = join_crowds(people, stage.newcomers.pick(rng, fresh))
-    # Faithful circles come back alike; elsewhere a few fans make much of the engagement.
+    # Faithful circles come back alike; elsewhere a few fans make much engagement.
     devotion = rng.gamma(4, 1, len(fans)) if agent.kind == "club" else 1 + rng.pareto(1.5, len(fans))
     actors = fans.part(rng.choice(len(fans), count, p=devotion / devotion.sum()))
     chosen = rng.choice(len(agent.casts), count, p=agent.popularity)
     at = human_times(stage.builder, actors, agent.cast_at[chosen])
     if agent.kind == "time zone":
         at = _to_region_hours(stage, at)
-    # Users of an agent know a few commands; other publics share the platform's phrases.
+    # An agent's users know a few commands; other publics share the platform's phrases.
     stock = rng.permutation(stage.commands)[:5] if agent.kind == "command bot" else None
     terms = HarbourTerms(shares=habit.shares, stock=stock, stock_share=habit.stock_share)
     return stage.add_rows(agent, actors, chosen, at, terms)
 
 
 def _to_region_hours(stage: HarbourStage, at: Int64Array) -> Int64Array:
-    """Delay times to the next evening of a region; its hour in UTC is random."""
+    """Delay times to a region's next evening; its hour in UTC is random."""
     length = 4 * HOUR
     since = (at - int(stage.rng.integers(24)) * HOUR) % DAY
     evening = at - since + DAY + (stage.rng.beta(2, 2.5, len(at)) * length).astype(np.int64)
@@ -134,7 +134,7 @@ def _add_programs(stage: HarbourStage, agent: HarbourAgent, habit: HarbourHabit,
     programs = stage.programs.pick(rng, 1 + rng.poisson(max(habit.program_count, 1.5 * count / len(agent.casts))))
     actors = programs.part(rng.integers(0, len(programs), count))
     chosen = rng.integers(0, len(agent.casts), count)
-    # The delay of the program and the jitter of its polling.
+    # The program's delay and its polling jitter.
     at = agent.cast_at[chosen] + (actors.paces * rng.lognormal(0, 0.2, count)).astype(np.int64) + 1
     terms = HarbourTerms(shares=(0.7, 0.1, 0.2, 0.0), stock=rng.permutation(stage.templates), stock_share=0.8)
     return stage.add_rows(agent, actors, chosen, at, terms)

@@ -1,4 +1,4 @@
-"""Accounts of Harbour with their habits and daily rhythm, and the addition of their interactions."""
+"""Harbour's accounts with their habits and daily rhythm, and their interactions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -11,28 +11,28 @@ from leaderboard.facts.columns import BoolArray, Float64Array, Int64Array
 from .harbour_plan import HarbourAgent
 
 HOUR = 3_600
-# Local time minus UTC of London and New York in winter.
+# Local time minus UTC for London and New York in winter.
 _ZONES = (0, -5 * HOUR)
 # Probability to be at the screen, by the local hour.
 _WAKING = np.array([0.25, 0.1, 0.05, 0.03, 0.03, 0.08, 0.3, 0.6, 0.8] + 9 * [0.92] + 3 * [1.0] + [0.95, 0.8, 0.5])
 _MORNING = 7 * HOUR
 Shares = tuple[float, float, float, float]
-# Shares of likes, recasts, replies and quotes.
+# Shares for likes, recasts, replies and quotes.
 MOSTLY_LIKES: Shares = (0.84, 0.07, 0.075, 0.015)
 REPLIES: Shares = (0.0, 0.0, 1.0, 0.0)
 
 
 @dataclass(frozen=True)
 class HarbourCrowd:
-    """Accounts, one per place of the arrays."""
+    """Accounts, one per array place."""
 
     fids: Int64Array
     scores: Float64Array
     registered_at: Int64Array
-    # Relative frequency of interactions: few accounts make most of them.
+    # Relative interaction frequency: few accounts make most.
     weights: Float64Array
     offsets: Int64Array
-    # Typical delay of a response, seconds.
+    # Typical response delay, seconds.
     paces: Float64Array
 
     def __len__(self) -> int:
@@ -50,7 +50,7 @@ class HarbourCrowd:
 
 
 def join_crowds(*crowds: HarbourCrowd) -> HarbourCrowd:
-    """Return the accounts of all crowds."""
+    """Return all crowds' accounts."""
     return HarbourCrowd(
         *(np.concatenate([getattr(each, field.name) for each in crowds]) for field in fields(HarbourCrowd))
     )
@@ -64,7 +64,7 @@ def register_crowd(
     unknown: float | Float64Array,
     pace: float = 2_400,
 ) -> HarbourCrowd:
-    """Add accounts by their ages in days, the distribution of scores, and the probability of an unknown score."""
+    """Add accounts by their ages in days, the score distribution, and the probability that a score is unknown."""
     rng, count = builder.rng, len(days)
     registered_at = (END - days * DAY).astype(np.int64)
     scores = np.where(rng.random(count) < unknown, np.nan, rng.beta(*beta, count))
@@ -76,7 +76,7 @@ def register_crowd(
 
 
 def human_times(builder: WorldBuilder, crowd: HarbourCrowd, cast_at: Int64Array) -> Int64Array:
-    """Return times of responses: a skewed delay, and what is seen at night waits for the morning."""
+    """Return response times: a skewed delay, and what is seen at night waits for the morning."""
     rng, count = builder.rng, len(crowd)
     at = cast_at + (crowd.paces * rng.lognormal(0, 1.1, count)).astype(np.int64)
     at = np.maximum(at, crowd.registered_at + rng.exponential(2 * HOUR, count).astype(np.int64))
@@ -91,12 +91,12 @@ class HarbourTerms:
     """Manner in which accounts interact."""
 
     purpose: Purpose = Purpose.ORGANIC
-    # Times of responses to casts.
+    # Response times for casts.
     timing: Callable[[WorldBuilder, HarbourCrowd, Int64Array], Int64Array] = human_times
     # Interactions per account; more if the accounts are too few.
     repeats: float = 2.0
     shares: Shares = MOSTLY_LIKES
-    # Share of texts from `stock`, or from the platform's phrases; the others are unique.
+    # Text share from `stock`, or from the platform's phrases; the others are unique.
     stock_share: float = 0.2
     stock: Int64Array | None = None
     is_confirmed: bool = True
@@ -104,12 +104,12 @@ class HarbourTerms:
 
 
 class HarbourStage:
-    """Builder, agents and accounts of the platform."""
+    """Builder, agents and accounts on the platform."""
 
     def __init__(self, builder: WorldBuilder, agents: list[HarbourAgent]) -> None:
         rng, count = builder.rng, len(agents)
         self.builder, self.rng, self.agents = builder, rng, agents
-        # Growth: half of the people are younger than four months, and scores follow months later.
+        # Growth: half the people are younger than four months, and scores follow months later.
         days = np.clip(rng.exponential(160, 30 * count), 8, 1_650)
         self.public = register_crowd(builder, days, (2.2, 2.6), unknown=0.8 - 0.5 * np.minimum(days / 200, 1))
         days = rng.uniform(0.5, 10, 4 * count)
@@ -117,17 +117,17 @@ class HarbourStage:
         # Programs respond to whatever is popular, within seconds.
         self.programs = register_crowd(builder, rng.uniform(10, 700, count // 2), (1.5, 4), unknown=0.55, pace=7)
         self.droids = register_crowd(builder, rng.uniform(9, 250, count), (2, 3), unknown=0.5, pace=600)
-        # "gm", "nice", "lfg" and the like; commands of users; templates of programs; wallets of people.
+        # "gm", "nice", "lfg" and the like; users' commands; programs' templates; people's wallets.
         self.phrases, self.commands, self.templates, self.wallets = map(builder.new_keys, (30, 12, 50, 8 * count))
         # Owner -> public that the owner's agents share.
         self.family_publics: dict[int, HarbourCrowd] = {}
-        # Accounts of each ring, its agents included.
+        # Each ring's accounts, its agents included.
         self.rings: list[HarbourCrowd] = []
 
     def add_rows(
         self, agent: HarbourAgent, crowd: HarbourCrowd, chosen: Int64Array, at: Int64Array, terms: HarbourTerms
     ) -> int:
-        """Add one interaction per place of `crowd` with the casts at `chosen`, and return how many count."""
+        """Add one interaction per place in `crowd` with the casts at `chosen`, and return how many count."""
         builder, count = self.builder, len(crowd)
         kinds = self.rng.choice(4, count, p=terms.shares) + 1
         stock = self.phrases if terms.stock is None else terms.stock
@@ -144,7 +144,7 @@ class HarbourStage:
         return len(kept)
 
     def send(self, agent: HarbourAgent, crowd: HarbourCrowd, count: int, terms: HarbourTerms) -> None:
-        """Add up to `count` interactions, each of another pair of an account and a cast of the interval."""
+        """Add up to `count` interactions, each of another account and cast in the interval."""
         rng, end = self.rng, self.builder.end
         targets = np.flatnonzero(agent.cast_at > self.builder.start)
         if terms.is_one_cast:

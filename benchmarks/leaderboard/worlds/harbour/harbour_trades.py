@@ -1,4 +1,4 @@
-"""Trades of Harbour's tokens: organic markets, and trading back and forth."""
+"""Trades in Harbour's tokens: organic markets, and trading back and forth."""
 
 import numpy as np
 
@@ -9,13 +9,13 @@ from .harbour_plan import HarbourAgent
 from .harbour_stage import HarbourStage
 
 _TRADED = 0.4
-# Kind -> wallets of the house, whether they are declared, and their trades per trade of the others.
+# Kind -> house wallets, whether they are declared, and their trades per other trade.
 _HOUSES = {"two-sided treasury": (3, True, (1.1, 2.5)), "market maker": (1, False, (0.5, 1.3))}
 _LEAST, _LEAST_OBSERVED, _MOST = 5, 25, 1_500
 
 
 def add_market(stage: HarbourStage, agent: HarbourAgent) -> None:
-    """Add organic trades of an agent's token, if it is traded."""
+    """Add organic trades in an agent's token, if it is traded."""
     rng, builder = stage.rng, stage.builder
     is_observed = agent.attack == "volume wash" or agent.framing == "back and forth" or agent.kind in _HOUSES
     if not is_observed and rng.random() > _TRADED:
@@ -42,9 +42,9 @@ def add_market(stage: HarbourStage, agent: HarbourAgent) -> None:
 def add_paired_trades(
     stage: HarbourStage, agent: HarbourAgent, pairs: int, *, wallets: int, purpose: Purpose, declared: int = 0
 ) -> None:
-    """Add pairs of a sale and a purchase of about the same amount soon after, by wallets of one owner.
+    """Add pairs: a sale, and soon after a purchase for about the same amount, by one owner's wallets.
 
-    A script trades in sessions of up to two hours. The first `declared` wallets are declared.
+    A script trades in sessions up to two hours long. The first `declared` wallets are declared.
     """
     rng, builder = stage.rng, stage.builder
     seller = rng.integers(0, wallets, pairs)
@@ -59,7 +59,7 @@ def add_paired_trades(
 
 
 def _draw_moments(stage: HarbourStage, count: int) -> Int64Array:
-    """Return times of trades: half around a few events, such as news."""
+    """Return trade times: half around a few events, such as news."""
     rng, start, end = stage.rng, stage.builder.start, stage.builder.end
     after = rng.choice(rng.integers(start, end, 4), count) + rng.exponential(DAY / 6, count).astype(np.int64)
     is_anywhere = (rng.random(count) < 0.5) | (after > end)

@@ -1,4 +1,4 @@
-"""Harbour: a large, noisy platform in its growth phase, with industrial sellers of engagement."""
+"""Harbour: a large, noisy platform in its growth phase, with industrial engagement sellers."""
 
 import numpy as np
 
@@ -13,12 +13,12 @@ from .harbour_trades import add_market
 
 
 def build_world(*, seed: int, stealth: float, agents: int = 1_000) -> World:
-    """Return a week of the platform. `stealth` is the share of organic engagement in a planted agent's engagement."""
+    """Return a week on the platform. `stealth` is the organic share in a planted agent's engagement."""
     builder = WorldBuilder(seed)
     stage = HarbourStage(builder, plan_agents(builder.rng, agents, ATTACKS, FRAMINGS))
     creators = np.where(builder.rng.random(agents) < 0.15, 0, stage.public.pick(builder.rng, agents).fids)
     for agent in stage.agents:
-        # The account of a few honest agents is unknown.
+        # A few honest agents' account is unknown.
         is_known = agent.attack or agent.framing or builder.rng.random() > 0.05
         builder.add_agent(
             agent.kind,

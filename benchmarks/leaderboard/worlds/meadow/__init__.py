@@ -1,4 +1,4 @@
-"""World of an established, dense community, with slow attackers and few, expensive accounts."""
+"""An established, dense community's world, with slow attackers and few, expensive accounts."""
 
 from benchmarks.leaderboard.worlds.meadow.meadow_world import build_world
 

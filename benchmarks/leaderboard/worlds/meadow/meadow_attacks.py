@@ -13,9 +13,9 @@ _LIKES = (0.55, 0.2, 0.18, 0.07)
 
 @dataclass(frozen=True)
 class MeadowCrew:
-    """Accounts of a farm or an enemy: range of their number, mean score, days since registration, way of work.
+    """A farm's or enemy's accounts: number, mean score, days since registration, way of work.
 
-    `cover` counts interactions with honest agents for each one that is sold, `repeats` those of an enemy's account.
+    `cover` counts interactions with honest agents for each one that is sold, `repeats` an enemy account's.
     """
 
     accounts: tuple[int, int]
@@ -26,7 +26,7 @@ class MeadowCrew:
     repeats: float = 1.0
 
 
-# Accounts of this quality are dear, so a farm has some dozens, and rests them to keep their scores.
+# Accounts with this quality are dear, so a farm has some dozens, and rests them to keep their scores.
 _FARMS = {
     "slow drip": MeadowCrew(
         (25, 70), 0.72, (500, 1_600), MeadowHabit(delay=16_000, spread=1.3, threads=0, inequality=0), 0.3
@@ -51,7 +51,7 @@ _ENEMIES = {
 def add_attacks(meadow: Meadow) -> None:
     """Add the rings, and then what else was bought for the planted agents or done against the framed ones.
 
-    A quarter of the planted agents combines two attacks, as do half of those that trade with themselves.
+    One planted agent in four combines two attacks, as do half those that trade with themselves.
     """
     rng, farms = meadow.rng, dict[str, list[MeadowCrowd]]()
     crowds = [_feed_ring(meadow, [meadow.agents[index] for index in ring]) for ring in meadow.rings]
@@ -71,7 +71,7 @@ def add_attacks(meadow: Meadow) -> None:
 
 
 def _buy(meadow: Meadow, agent: MeadowAgent, attack: str, count: int, farms: dict[str, list[MeadowCrowd]]) -> None:
-    """Add bought interactions of an attack."""
+    """Add an attack's bought interactions."""
     rng = meadow.rng
     if attack in _FARMS and count:
         _use_farm(meadow, agent, attack, count, farms.setdefault(attack, []))
@@ -87,7 +87,7 @@ def _buy(meadow: Meadow, agent: MeadowAgent, attack: str, count: int, farms: dic
 
 
 def _use_farm(meadow: Meadow, agent: MeadowAgent, attack: str, count: int, farms: list[MeadowCrowd]) -> None:
-    """Add work of a farm, which has about three customers, and covers itself with honest agents.
+    """Add the work of a farm, which has about three customers, and covers itself with honest agents.
 
     The cover is ORGANIC: it was not bought for the agents that receive it.
     """
@@ -105,7 +105,7 @@ def _use_farm(meadow: Meadow, agent: MeadowAgent, attack: str, count: int, farms
 
 
 def _rent_fans(meadow: Meadow, agent: MeadowAgent, count: int) -> None:
-    """Add one to three paid interactions of each of many real people, during a campaign of some days."""
+    """Add one to three paid interactions by each of many real people, during a campaign of some days."""
     rng, people = meadow.rng, meadow.people
     # Every eighth person accepts payment.
     is_rented = (np.nan_to_num(people.scores) > 0.5) & ~people.is_program & (people.fids % 8 == 0)
@@ -133,13 +133,13 @@ def _praise_itself(meadow: Meadow, agent: MeadowAgent) -> None:
 
 
 def _feed_ring(meadow: Meadow, ring: list[MeadowAgent]) -> MeadowCrowd:
-    """Add interactions among agents and aged accounts, of which none feeds all agents, and return the accounts."""
+    """Add interactions among agents and aged accounts, none feeding all agents, and return the accounts."""
     rng, people = meadow.rng, meadow.people
     accounts = int(len(ring) * rng.integers(4, 9))
     shells = meadow.recruit(rng.uniform(250, 1_400, accounts), draw_scores(rng, accounts, 0.62))
     crowd = people.take(np.isin(people.fids, [agent.fid for agent in ring])).joined(shells)
     if ring[0].attack == "cross-owner ring":
-        # Owners bring real friends, who are also in the public of others.
+        # Owners bring real friends, who are also in others' public.
         crowd = crowd.joined(meadow.draw_audience(ring[0], 2 * len(ring), among=people.scores > 0.5))
     habit = MeadowHabit((0.35, 0.15, 0.32, 0.18), delay=5_000, program_delay=1_500, program_spread=1.3, inequality=0.5)
     for agent in ring:
@@ -166,7 +166,7 @@ def _frame(meadow: Meadow, agent: MeadowAgent, ring: MeadowCrowd) -> None:
         crowd = meadow.recruit(ages, draw_scores(rng, size, enemy.score, unknown=0.15))
         count = int(np.clip(count, size, size * max(4, 2 * enemy.repeats)))
         if agent.framing == "burst":
-            # One cast of about the middle of the week.
+            # One cast from about midweek.
             weights = np.arange(len(agent.cast_at)) == np.argmin(np.abs(agent.cast_at - builder.end + WEEK / 2))
     else:
         return

@@ -1,4 +1,4 @@
-"""Accounts and agents of the meadow world, and how accounts interact."""
+"""The meadow world's accounts and agents, and how accounts interact."""
 
 from dataclasses import dataclass, field, fields
 
@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks.leaderboard.worlds.world import DAY, END, REPLY, Purpose, WorldBuilder
 from leaderboard.facts.columns import BoolArray, Float64Array, Int64Array
 
-# Hours from UTC of a community of the whole world.
+# Hours from UTC for a worldwide community.
 ZONES = np.array([-8, -8, -5, -5, -5, -3, 0, 1, 1, 1, 2, 2, 5.5, 5.5, 7, 8, 8, 9, 10.5])
 _REDRAWS = 8
 
@@ -25,11 +25,11 @@ class MeadowCrowd:
     is_program: BoolArray
 
     def take(self, chosen: Int64Array | BoolArray) -> "MeadowCrowd":
-        """Return some of the accounts."""
+        """Return some accounts."""
         return MeadowCrowd(*(getattr(self, column.name)[chosen] for column in fields(self)))
 
     def joined(self, other: "MeadowCrowd") -> "MeadowCrowd":
-        """Return the accounts of both crowds."""
+        """Return both crowds' accounts."""
         pairs = ((getattr(self, column.name), getattr(other, column.name)) for column in fields(self))
         return MeadowCrowd(*(np.concatenate(pair) for pair in pairs))
 
@@ -39,8 +39,8 @@ class MeadowHabit:
     """Way in which accounts interact. Delays are medians in seconds, spreads are of their logarithm.
 
     By default people write much: the community replies and quotes as often as it likes and recasts.
-    `inequality` gives a few members most interactions, and without it all work equally often. `mix` has the shares of
-    likes, recasts, replies and quotes, `stock` is the share of texts that are common phrases, `threads` that of
+    `inequality` gives a few members most interactions, and without it all work equally often. `mix` has the shares for
+    likes, recasts, replies and quotes, `stock` is the share for common phrases among texts, `threads` that for
     interactions that continue a discussion.
     """
 
@@ -57,7 +57,7 @@ class MeadowHabit:
 
 @dataclass
 class MeadowAgent:
-    """Agent, its planned numbers of organic and of bought interactions, and its casts."""
+    """Agent, its planned organic and bought interaction counts, and its casts."""
 
     index: int
     kind: str
@@ -75,7 +75,7 @@ class MeadowAgent:
 
 @dataclass
 class Meadow:
-    """Builder, the community (agents' own accounts included), its phrases, and groups of agents' indices."""
+    """Builder, the community (agents' own accounts included), its phrases, and agents' indices in groups."""
 
     builder: WorldBuilder
     rng: np.random.Generator
@@ -94,7 +94,7 @@ class Meadow:
         shares = 1 / np.arange(2.0, blocks + 2)
         registered_at = (END - ages * DAY).astype(np.int64)
         fids = self.builder.add_accounts(registered_at, scores)
-        # People of a zone rise early or late.
+        # People in a zone rise early or late.
         offsets, activity = rng.choice(ZONES, count) + rng.normal(0, 1.3, count), rng.lognormal(0, 1.2, count)
         chosen = rng.choice(blocks, (count, 2), p=shares / shares.sum())
         return MeadowCrowd(fids, registered_at, scores, offsets, activity, chosen, np.full(count, is_program))
@@ -102,7 +102,7 @@ class Meadow:
     def draw_audience(
         self, agent: MeadowAgent, count: int, *, among: BoolArray | bool = True, loyalty: float = 1.0
     ) -> MeadowCrowd:
-        """Draw distinct accounts of the community; a `loyalty` of 0 draws from all blocks alike."""
+        """Draw distinct accounts from the community; a `loyalty` of 0 draws from all blocks alike."""
         people = self.people
         is_first, is_second = (people.blocks == agent.block).T
         distances = np.where(is_first, 0, np.where(is_second, 0.7, 3))
@@ -122,14 +122,14 @@ class Meadow:
         purpose: Purpose = Purpose.ORGANIC,
         is_confirmed: bool = True,
     ) -> None:
-        """Add a number of the crowd's interactions with the agent's casts."""
+        """Add some of the crowd's interactions with the agent's casts."""
         rng, actors = self.rng, _draw_actors(self.rng, crowd, count, habit.inequality)
         fids, count = actors.fids, len(actors.fids)
         followers = int(habit.threads * count)
         chosen, at = self._respond(agent, actors, habit, cast_weights)
         kinds = rng.choice(4, count, p=habit.mix) + 1
         if followers:
-            # The last ones continue discussions of others.
+            # The last ones continue others' discussions.
             sources = np.append(np.arange(count - followers), rng.integers(0, count - followers, followers))
             fids, chosen, at = fids[sources], chosen[sources], at[sources]
             at[-followers:] += np.ceil(rng.lognormal(np.log(420), 1.2, followers)).astype(np.int64)
@@ -146,7 +146,7 @@ class Meadow:
     def _respond(
         self, agent: MeadowAgent, actors: MeadowCrowd, habit: MeadowHabit, cast_weights: Float64Array | None
     ) -> tuple[Int64Array, Int64Array]:
-        """Draw cast and time of each interaction, again for those outside the interval or before registration."""
+        """Draw each interaction's cast and time, again for those outside the interval or before registration."""
         rng, is_program = self.rng, actors.is_program
         count = len(is_program)
         weights = agent.cast_weights if cast_weights is None else cast_weights
@@ -169,19 +169,19 @@ class Meadow:
 
 
 def draw_scores(rng: np.random.Generator, count: int, mean: float, unknown: float = 0.0) -> Float64Array:
-    """Draw social scores around a mean, of which a share is unknown."""
+    """Draw social scores around a mean, a share being unknown."""
     return np.where(rng.random(count) < unknown, np.nan, rng.beta(9 * mean, 9 * (1 - mean), count))
 
 
 def shift_to_waking(rng: np.random.Generator, at: Int64Array, offsets: Float64Array) -> Int64Array:
-    """Return times with those of the night moved to the morning, except for the sleepless eighth."""
+    """Return times with night times moved to the morning, except for the sleepless eighth."""
     hours = (at / 3_600 + offsets) % 24
     waits = np.where((hours < 7) & (rng.random(len(at)) > 0.12), 7 - hours + rng.exponential(1.2, len(at)), 0)
     return at + (waits * 3_600).astype(np.int64)
 
 
 def _draw_actors(rng: np.random.Generator, crowd: MeadowCrowd, count: int, inequality: float) -> MeadowCrowd:
-    """Return the account of each interaction."""
+    """Return each interaction's account."""
     size = len(crowd.fids)
     if not size:
         return crowd

@@ -1,4 +1,4 @@
-"""Organic publics of the kinds of agents: about `agent.size` interactions each."""
+"""Organic publics for agent kinds: about `agent.size` interactions each."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from leaderboard.facts.columns import BoolArray, Float64Array
 
 @dataclass(frozen=True)
 class MeadowPublic:
-    """Special part of a public: its share of the interactions, and ranges of distinct accounts an interaction."""
+    """A public's special part: its interaction share, and ranges for distinct accounts per interaction."""
 
     share: tuple[float, float]
     variety: tuple[float, float]
@@ -20,7 +20,7 @@ class MeadowPublic:
 
 _USUAL = MeadowPublic((1, 1), (0.3, 0.75), MeadowHabit())
 # Users send few commands; few trading programs respond to most posts; uninvited tippers and greeters watch the feed;
-# a circle meets daily and talks much; people of one region respond in the agent's evening.
+# a circle meets daily and talks much; people in one region respond in the agent's evening.
 _SPECIAL = {
     "command bot": MeadowPublic((0.8, 1), (0.3, 0.75), MeadowHabit((0.1, 0.03, 0.82, 0.05), 4_000, 1.9, stock=0.85)),
     "price bot": MeadowPublic((0.35, 0.8), (0.03, 0.1), MeadowHabit(program_delay=6, program_spread=0.3, stock=0.5)),
@@ -31,7 +31,7 @@ _SPECIAL = {
 
 
 def add_publics(meadow: Meadow) -> None:
-    """Add the organic interactions of all agents: those of special publics, and the rest of the usual one."""
+    """Add all agents' organic interactions: special publics', and the rest from the usual one."""
     rng, rest = meadow.rng, np.ones(len(meadow.agents))
     for agent in meadow.agents:
         if agent.kind in _SPECIAL:
@@ -45,7 +45,7 @@ def add_publics(meadow: Meadow) -> None:
         fans = meadow.draw_audience(family[0], 3 + max(agent.size for agent in family) // 2)
         _share_public(meadow, family, fans, _USUAL.habit, rest)
     onboarding = [agent for agent in meadow.agents if agent.kind == "onboarding"]
-    # Newcomers of the last days come in waves, mostly without a score.
+    # Newcomers in the last days come in waves, mostly without a score.
     count = 30 + sum(agent.size for agent in onboarding) // 2
     ages = np.abs(rng.choice(rng.uniform(2, 9, 12), count) + rng.normal(0, 0.5, count)) + 0.05
     newcomers = meadow.recruit(ages, draw_scores(rng, count, 0.3, unknown=0.8))
@@ -83,7 +83,7 @@ def _add_public(meadow: Meadow, agent: MeadowAgent, public: MeadowPublic, share:
 
 
 def _go_round(meadow: Meadow, agent: MeadowAgent) -> float:
-    """Add a post that went round, half of it among passers-by from elsewhere, and return its share."""
+    """Add a post that went round, half among passers-by from elsewhere, and return its share."""
     rng = meadow.rng
     count = int(agent.size * rng.uniform(0.65, 0.9)) + 1
     hit = np.zeros(len(agent.cast_at))

@@ -1,4 +1,4 @@
-"""Trades of tokens: of publics, treasuries, market makers, washers and enemies."""
+"""Token trades: by publics, treasuries, market makers, washers and enemies."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ _OTHERS_WITH_TOKEN = 0.4
 
 
 def add_trades_of_tokens(meadow: Meadow) -> None:
-    """Add the trades of the agents that have a token; amounts and numbers of trades are heavy-tailed."""
+    """Add the trades for agents that have a token; amounts and trade counts are heavy-tailed."""
     rng = meadow.rng
     traders = meadow.builder.new_keys(3 * len(meadow.agents))
     for agent in meadow.agents:
@@ -37,7 +37,7 @@ def _waking_times(meadow: Meadow, count: int) -> Int64Array:
 
 
 def _trade_publicly(meadow: Meadow, agent: MeadowAgent, traders: Int64Array, count: int, scale: float) -> None:
-    """Add holders, of which some trade many tokens; a sixth of the owners trades a little, too."""
+    """Add holders, some trading many tokens; every sixth owner trades a little, too."""
     rng = meadow.rng
     holders = np.concatenate([meadow.builder.new_keys(count // 2 + 1), rng.choice(traders, count // 4 + 1)])
     wallets = rng.choice(holders, count)
@@ -48,7 +48,7 @@ def _trade_publicly(meadow: Meadow, agent: MeadowAgent, traders: Int64Array, cou
 
 
 def _trade_both_ways(meadow: Meadow, agent: MeadowAgent, count: int, scale: float) -> int:
-    """Add the trades of a treasury's declared wallets or of a market maker, day and night, and return their number."""
+    """Add the trades by a treasury's declared wallets or by a market maker, day and night, and return their number."""
     rng, is_own = meadow.rng, agent.kind == "two-sided treasury"
     share = rng.uniform(0.52, 0.85) if is_own else rng.uniform(0.3, 0.65)
     own = round(count * share / (1 - share))
@@ -73,7 +73,7 @@ def _wash_volume(meadow: Meadow, agent: MeadowAgent, count: int, scale: float) -
 def _add_pairs(
     meadow: Meadow, agent: MeadowAgent, wallets: Int64Array, declared: Int64Array, delays: Int64Array, scale: float
 ) -> None:
-    """Add a trade of each of two rows of wallets, and after `delays` of the other, of almost equal amounts."""
+    """Add a trade for each pair from two wallet rows, and after `delays` the reverse, with almost equal amounts."""
     rng, count, traders = meadow.rng, len(delays), wallets.ravel()
     at, is_buy = _waking_times(meadow, count), np.repeat([False, True], count) ^ np.tile(rng.random(count) < 0.5, 2)
     times, is_own = np.concatenate([at, at + delays]), np.isin(traders, declared)

@@ -1,4 +1,4 @@
-"""Builder of the meadow world: community, and the agents with their owners, casts and runs."""
+"""The meadow world's builder: community, and the agents with their owners, casts and runs."""
 
 import numpy as np
 import numpy.typing as npt
@@ -11,25 +11,25 @@ from benchmarks.leaderboard.worlds.world import DAY, POST, QUOTE, REPLY, WEEK, W
 from leaderboard.facts.columns import BoolArray, Int64Array
 
 MeadowNames = npt.NDArray[np.str_]
-# Kinds of 6 and of 4.5 % of the agents.
+# Kinds of 6 % and 4.5 % of the agents.
 _FREQUENT = ("command bot", "price bot", "club", "family", "time zone")
 _RARE = ("bot magnet", "two-sided treasury", "market maker", "viral", "onboarding")
-# Median and spread of the logarithm of the number of organic interactions.
+# The organic interaction count's logarithm: median and spread.
 _SIZES = {"viral": (260, 0.8), "club": (110, 0.6), "onboarding": (60, 0.9), "price bot": (45, 1.0)}
 _USUAL_SIZE, _VICTIM_SIZE = (27, 1.45), (120, 0.7)
 _RINGS = ("sparse ring", "cross-owner ring")
-# Attacks by the reporter itself, which therefore is not the operator or a host of others.
+# Attacks by the reporter itself, which therefore is not the operator or others' host.
 _REPORTED = ("named accounts", "invented accounts", "own word")
 _ATTACKS = ("slow drip", "rented fans", "covered farm", "mimicked delays", "paraphrase", "volume wash", *_REPORTED)
 _BY_CROWD = ("same text", "burst", "low scores", "devoted crowd")
 _FRAMINGS = ("adjoining ids", "back and forth", "clockwork", "forced ring", *_BY_CROWD)
 _HOSTS = 6
-# Casts of the two days before the interval still receive interactions.
+# Casts from the two days before the interval still receive interactions.
 _CAST_SECONDS = WEEK + 2 * DAY
 
 
 def build_world(*, seed: int, stealth: float, agents: int = 1000) -> World:
-    """Build a week; `stealth` is the share of organic engagement in a planted agent's engagement."""
+    """Build a week; `stealth` is the organic share in a planted agent's engagement."""
     builder = WorldBuilder(seed)
     meadow = Meadow(builder, builder.rng, stealth, builder.new_keys(60))
     _settle(meadow, agents)
@@ -76,7 +76,7 @@ def _plan_agents(meadow: Meadow, count: int) -> None:
 
 
 def _draw_targets(rng: np.random.Generator, count: int) -> tuple[MeadowNames, MeadowNames]:
-    """Return the attack and the framing of each agent, "" for none; small worlds have each one, too."""
+    """Return each agent's attack and framing, "" for none; small worlds have each one, too."""
     planted, framed = max(15, round(0.09 * count)), max(len(_FRAMINGS), round(0.05 * count))
     names = list(_RINGS) * max(3, planted // (len(_ATTACKS) + len(_RINGS)))
     names += [_ATTACKS[place % len(_ATTACKS)] for place in range(planted - len(names))]
@@ -88,19 +88,19 @@ def _draw_targets(rng: np.random.Generator, count: int) -> tuple[MeadowNames, Me
 
 
 def _groups(mask: BoolArray) -> list[list[int]]:
-    """Return the indices of the true values in groups of four or a few more."""
+    """Return the true values' indices in groups of four or a few more."""
     return [group.tolist() for group in np.array_split(np.flatnonzero(mask), max(1, mask.sum() // 4))]
 
 
 def _draw_owners(meadow: Meadow, attacks: MeadowNames) -> tuple[Int64Array, Int64Array]:
-    """Return creator and partner key of each agent: mostly a key of its own, few of hosts or the operator."""
+    """Return each agent's creator and partner key: mostly its own key, few from hosts or the operator."""
     rng, people, count = meadow.rng, meadow.people, len(attacks)
     owners = rng.choice(people.fids[~people.is_program], count, replace=False)
     creators = np.where(rng.random(count) < 0.06, 0, rng.choice(owners, count))
     own_keys = _HOSTS + 1 + np.arange(count)
     reporters = np.where(rng.random(count) < 0.15, rng.integers(0, _HOSTS + 1, count), own_keys)
     for group in meadow.families + [ring for ring in meadow.rings if attacks[ring[0]] == "sparse ring"]:
-        # A careful owner of a ring hides that the agents are of one owner; a family does not.
+        # A ring's careful owner hides that the agents have one owner; a family does not.
         if group in meadow.families or rng.random() < 0.6:
             creators[group] = rng.choice(owners)
         if rng.random() < 0.6:
@@ -109,7 +109,7 @@ def _draw_owners(meadow: Meadow, attacks: MeadowNames) -> tuple[Int64Array, Int6
 
 
 def _draw_size(meadow: Meadow, kind: str, attack: str, framing: str) -> tuple[int, int]:
-    """Return the numbers of organic and bought interactions, or of casts where the agent has no public."""
+    """Return the organic and bought interaction counts, or cast counts where the agent has no public."""
     # Buyers want to pass from the middle to the top, sparse rings reach less, and enemies choose worthy victims.
     rng = meadow.rng
     if attack:

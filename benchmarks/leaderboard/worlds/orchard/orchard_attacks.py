@@ -1,4 +1,4 @@
-"""Engagement that owners of planted agents buy, by deals with sellers of accounts."""
+"""Engagement that planted agents' owners buy, by deals with account sellers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from .orchard_stage import MOSTLY_LIKES, ONLY_LIKES, ONLY_QUOTES, OrchardStage, 
 
 @dataclass(frozen=True)
 class OrchardSeller:
-    """Stock of a seller: accounts of one quality for all customers."""
+    """A seller's stock: accounts with one quality for all customers."""
 
     accounts: int
     scores: tuple[float, float]
@@ -37,22 +37,22 @@ class OrchardSeller:
 
 @dataclass(frozen=True)
 class OrchardDeal:
-    """Terms of an attack. Dear accounts interact more often, cheap ones once."""
+    """An attack's terms. Dear accounts interact more often, cheap ones once."""
 
     seller: OrchardSeller
-    # Mean interactions of each account with the customer's agent.
+    # Each account's mean interactions with the customer's agent.
     interactions: float
-    # Likes of each account for honest agents, so that it is not narrow.
+    # Each account's likes for honest agents, so that it is not narrow.
     cover: int
     times: Callable[[np.random.Generator, Int64Array, Int64Array, Int64Array], Int64Array] = draw_waking_times
     shares: Shares = MOSTLY_LIKES
     # Share of interactions that exist on the network.
     confirmed: float = 1
-    # Number of accounts that does not depend on the organic engagement; 0 where it does.
+    # Account count that does not depend on the organic engagement; 0 where it does.
     fixed: int = 0
 
 
-# Prices of an account, in the range of public offers: 0.02, 0.3, 1, 3 and 15 USD.
+# An account's prices, in the range of public offers: 0.02, 0.3, 1, 3 and 15 USD.
 _FRESH = OrchardSeller(3_000, (0.01, 0.15), (0, 7), unknown=0.5)
 _AGED = OrchardSeller(5_000, (0.15, 0.45), (300, 1_500))
 _ORDINARY = OrchardSeller(3_000, (0.35, 0.65), (60, 900))
@@ -61,18 +61,18 @@ _PREMIUM = OrchardSeller(800, (0.75, 0.97), (500, 1_600))
 
 DEALS = {
     "fresh farm": OrchardDeal(_FRESH, interactions=6, cover=0, times=draw_burst_times, shares=ONLY_LIKES),
-    # One like for an agent of another owner is the least that makes an account not narrow.
+    # One like for another owner's agent is the least that makes an account not narrow.
     "aged bulk": OrchardDeal(_AGED, interactions=1, cover=1),
     "premium accounts": OrchardDeal(_PREMIUM, interactions=2.5, cover=4),
     "cover likes": OrchardDeal(_ORDINARY, interactions=1.5, cover=10),
-    # The hub returns two of three quotes; the others are invented.
+    # The hub returns two in three quotes; the others are invented.
     "quote only": OrchardDeal(_ORDINARY, interactions=2, cover=0, shares=ONLY_QUOTES, confirmed=0.67),
     "slow drip": OrchardDeal(_GOOD, interactions=4, cover=2, times=draw_drip_times),
     "day spike": OrchardDeal(_GOOD, interactions=2, cover=1, times=draw_spike_times),
     "daily roster": OrchardDeal(_GOOD, interactions=7, cover=1, times=draw_daily_times, shares=ONLY_LIKES),
     # A few good accounts suffice where most agents have one account a day or none.
     "thin day": OrchardDeal(_PREMIUM, interactions=1, cover=1, times=draw_last_day_times, shares=ONLY_LIKES, fixed=6),
-    # The owners' own farm: each account likes agents of several creators that one key names.
+    # The owners' own farm: each account likes several creators' agents that one key names.
     "many owners": OrchardDeal(
         OrchardSeller(400, (0.3, 0.6), (30, 600)), interactions=3, cover=0, times=draw_drip_times
     ),
@@ -82,7 +82,7 @@ DEALS = {
 def add_attacks(stage: OrchardStage, stealth: float, claimed: dict[int, OrchardCrowd]) -> None:
     """Add what is bought for each planted agent.
 
-    stealth: share of organic interactions. claimed: agent index -> audience of the claimed account.
+    stealth: organic interaction share. claimed: agent index -> the claimed account's audience.
     """
     stocks: dict[OrchardSeller, OrchardCrowd] = {}
     for agent in (agent for agent in stage.agents if agent.attack):
@@ -125,7 +125,7 @@ def _add_deal(
 def _add_bought(
     stage: OrchardStage, agent: OrchardAgent, crowd: OrchardCrowd, counts: Int64Array, deal: OrchardDeal
 ) -> None:
-    """Add interactions of bought accounts with the agent."""
+    """Add bought accounts' interactions with the agent."""
     rows = np.repeat(np.arange(len(crowd)), counts)
     numbers = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
     times = deal.times(stage.rng, numbers, counts[rows], crowd.zones[rows])
@@ -142,7 +142,7 @@ def _add_bought(
 
 
 def _add_cover(stage: OrchardStage, crowd: OrchardCrowd, likes: int) -> None:
-    """Add likes of each account for popular honest agents."""
+    """Add each account's likes for popular honest agents."""
     honest = stage.honest
     sizes = np.array([agent.organic for agent in honest], np.float64)
     targets = stage.rng.choice(len(honest), len(crowd) * likes, p=sizes / sizes.sum())
@@ -153,7 +153,7 @@ def _add_cover(stage: OrchardStage, crowd: OrchardCrowd, likes: int) -> None:
 
 
 def _add_rented_fans(stage: OrchardStage, agent: OrchardAgent, bought: int) -> None:
-    """Add interactions of an honest agent's real fans, who are paid for one or two each."""
+    """Add interactions by an honest agent's real fans, who are paid for one or two each."""
     accounts = max(3, round(bought / 1.5))
     publics = [other.audience for other in stage.honest if other.audience and len(other.audience) >= 20]
     large = [audience for audience in publics if len(audience) >= accounts]
@@ -164,9 +164,9 @@ def _add_rented_fans(stage: OrchardStage, agent: OrchardAgent, bought: int) -> N
 
 
 def _add_imported_source(stage: OrchardStage, agent: OrchardAgent, bought: int) -> None:
-    """Add invented interactions of well-known accounts, in a file that the operator imports as a source.
+    """Add invented interactions by well-known accounts, in a file that the operator imports as a source.
 
-    Nothing of them exists on the network, but what a source reports is confirmed.
+    None exists on the network, but what a source reports is confirmed.
     """
     scores = np.nan_to_num(stage.people.scores)
     weights = stage.people.activity * (scores > 0.6)
@@ -176,9 +176,9 @@ def _add_imported_source(stage: OrchardStage, agent: OrchardAgent, bought: int) 
 
 
 def _add_circle(stage: OrchardStage, stealth: float) -> None:
-    """Add likes of own agents among each other, with forty further accounts of the same operator's programs.
+    """Add own agents' likes among each other, with forty further accounts for the same operator's programs.
 
-    Each agent has its own key and creator, so that none of the accounts is narrow.
+    Each agent has its own key and creator, so that no account is narrow.
     """
     circle = [agent for agent in stage.agents if agent.attack == "like circle"]
     programs = register_accounts(stage.builder, 40, scores=(0.4, 0.75), days=(30, 400))

@@ -1,4 +1,4 @@
-"""Acts of others against honest agents, which no score may reward."""
+"""Others' acts against honest agents, which no score may reward."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def _add_junk_crowd(stage: OrchardStage, agent: OrchardAgent) -> None:
 
 
 def _add_flood_of_names(stage: OrchardStage, agent: OrchardAgent) -> None:
-    """Add invented interactions that name the agent's own fans and strangers; the hub returns none of them."""
+    """Add invented interactions that name the agent's own fans and strangers; the hub returns none."""
     fans = agent.audience or stage.people.sample(stage.rng, 20)
     for crowd in (fans, stage.people.sample(stage.rng, 300)):
         actors = np.repeat(crowd.fids, 3)

@@ -1,4 +1,4 @@
-"""Organic life of the orchard's agents: casts, runs, audiences and interactions by kind."""
+"""Organic life for the orchard's agents: casts, runs, audiences and interactions by kind."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,17 +24,17 @@ _CHEAP_ATTACKS = ("own word", "thin day", "wash trades")
 
 @dataclass(frozen=True)
 class OrchardHabit:
-    """Activity of a kind of agents and of their audiences."""
+    """An agent kind's activity, and its audiences'."""
 
     daily_casts: float
     # Factor on the audience that the agent's followers give.
     reach: float = 1.0
-    # Mean interactions of an account within a week.
+    # An account's mean interactions within a week.
     interactions: float = 1.8
-    # Share of casts that are replies.
+    # Replies' share among casts.
     replies: float = 0.2
     shares: Shares = MOSTLY_LIKES
-    # Casts come in a few bursts of an hour, by day and night, or within the waking hours of a time zone.
+    # Casts come in a few hour-long bursts, by day and night, or within a time zone's waking hours.
     rhythm: str = "steady"
 
 
@@ -58,7 +58,7 @@ HABITS = {
 def add_life(stage: OrchardStage, agent: OrchardAgent) -> None:
     """Add the agent's casts and runs, its audience and its interactions."""
     habit = HABITS[agent.kind]
-    # A listing of somebody else's account has no agent behind it.
+    # A listing for somebody else's account has no agent behind it.
     if agent.attack == "celebrity claim":
         habit = HABITS["sleeper"]
     started_at = stage.builder.start - DAY
@@ -75,7 +75,7 @@ def add_life(stage: OrchardStage, agent: OrchardAgent) -> None:
 
 
 def add_neighbours(stage: OrchardStage) -> None:
-    """Add interactions of honest agents' accounts with agents of their community or key."""
+    """Add interactions by honest agents' accounts with agents in their community or key."""
     rng, honest = stage.rng, stage.honest
     talkative = [agent for agent in honest if agent.fid and rng.random() < 0.3]
     for agent in talkative:
@@ -122,7 +122,7 @@ def _planted_factor(attack: str) -> float:
 
 
 def _draw_audience_size(rng: np.random.Generator, reach: float) -> int:
-    """Return the number of accounts of a week, by heavy-tailed followers.
+    """Return a week's account count, by heavy-tailed followers.
 
     The share of followers that interact falls with their number. reach: factor on the audience.
     """
@@ -132,12 +132,12 @@ def _draw_audience_size(rng: np.random.Generator, reach: float) -> int:
 
 
 def _draw_counts(rng: np.random.Generator, size: int, mean: float) -> Int64Array:
-    """Return interactions of each account: one of most accounts, many of a few."""
+    """Return each account's interactions: one for most accounts, many for a few."""
     return 1 + rng.negative_binomial(0.6, 0.6 / (mean - 0.4), size).clip(0, _MOST_INTERACTIONS)
 
 
 def _add_viral_day(stage: OrchardStage, agent: OrchardAgent, size: int) -> None:
-    """Add strangers that interact once with casts of one day, of which one spreads."""
+    """Add strangers that interact once with casts on one day, one spreading."""
     rng = stage.rng
     number = min(10 * size + int(rng.integers(100, 600)), _LARGEST_AUDIENCE)
     # Strangers are drawn evenly, because a shared cast reaches quiet accounts.
@@ -157,7 +157,7 @@ def _draw_people(stage: OrchardStage, agent: OrchardAgent, size: int) -> Orchard
 
 
 def _draw_villagers(stage: OrchardStage, agent: OrchardAgent, size: int) -> OrchardCrowd:
-    """Return a few dozen accounts, nearly all of one community, which has other agents, too."""
+    """Return a few dozen accounts, nearly all from one community, which has other agents, too."""
     size = int(stage.rng.integers(10, 60))
     return stage.people.sample(stage.rng, size, _community_weights(stage.people, agent.community, 400))
 
@@ -173,7 +173,7 @@ def _draw_experts(stage: OrchardStage, agent: OrchardAgent, size: int) -> Orchar
 
 
 def _draw_players(stage: OrchardStage, agent: OrchardAgent, size: int) -> OrchardCrowd:
-    """Return accounts of which most came for the game and interact with no other agent."""
+    """Return accounts that mostly came for the game and interact with no other agent."""
     players = register_accounts(stage.builder, round(0.7 * size), scores=(0.02, 0.6), days=(1, 400), unknown=0.15)
     return join_crowds(players, stage.people.sample(stage.rng, size - len(players)))
 

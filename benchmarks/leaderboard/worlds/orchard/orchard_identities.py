@@ -1,4 +1,4 @@
-"""Identities that attackers claim: FIDs of popular accounts, with the audiences of these accounts."""
+"""Identities that attackers claim: popular accounts' FIDs, with these accounts' audiences."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ _GOOD_SCORE = 0.7
 
 
 def claim_identities(stage: OrchardStage) -> dict[int, OrchardCrowd]:
-    """Give these attackers' agents FIDs of popular accounts; return agent index -> their audience.
+    """Give these attackers' agents popular accounts' FIDs; return agent index -> their audience.
 
     `borrowed fid` claims the most popular accounts. `celebrity claim` describes the token that a well-known account
     launched with a verified address, before anyone else does.
@@ -35,7 +35,7 @@ def claim_identities(stage: OrchardStage) -> dict[int, OrchardCrowd]:
 
 
 def add_claimed_audience(stage: OrchardStage, agent: OrchardAgent, audience: OrchardCrowd) -> None:
-    """Add the casts of the claimed account to the agent's, and the interactions with them."""
+    """Add the claimed account's casts to the agent's, and the interactions with them."""
     builder, rng = stage.builder, stage.rng
     count = int(rng.poisson(_DAILY_CASTS * 7)) + 1
     times = np.sort(rng.integers(builder.start, builder.end - DAY // 4, count))

@@ -1,4 +1,4 @@
-"""Reports of an attacker about its own agent: perfect runs, steady casts, and trades with itself."""
+"""An attacker's reports about its own agent: perfect runs, steady casts, and trades with itself."""
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def add_own_word(stage: OrchardStage, agent: OrchardAgent, *, days: int) -> None
 
 
 def add_wash_trades(stage: OrchardStage, agent: OrchardAgent) -> None:
-    """Add purchases of the agent's token by own wallets, each sold again within the hour."""
+    """Add purchases in the agent's token by own wallets, each sold again within the hour."""
     builder, rng = stage.builder, stage.rng
     wallets = rng.choice(builder.new_keys(_WALLETS), _ROUND_TRIPS)
     bought_at = rng.integers(builder.start + 1, builder.end - 7_200, _ROUND_TRIPS)

@@ -1,4 +1,4 @@
-"""Accounts of the network: people, players of one game, agents' own accounts, and sellers' accounts."""
+"""The network's accounts: people, one game's players, agents' own accounts, and sellers' accounts."""
 
 from dataclasses import dataclass
 
@@ -9,20 +9,20 @@ from leaderboard.facts.columns import Float64Array, Int64Array
 
 HOUR = 3_600
 COMMUNITIES = 80
-# Offsets from UTC in hours, and the share of accounts that live there.
+# Offsets from UTC in hours, and the share of accounts there.
 _ZONES = {-8: 0.15, -5: 0.25, 0: 0.15, 1: 0.2, 5: 0.08, 8: 0.1, 9: 0.07}
-# Beta parameters of the social score, and the share of people: casual, regular and prominent accounts.
+# The social score's beta parameters, and people's share: casual, regular and prominent accounts.
 _TIERS = ((2.0, 5.0, 0.55), (5.0, 4.0, 0.35), (9.0, 2.0, 0.1))
 
 
 @dataclass(frozen=True)
 class OrchardCrowd:
-    """Accounts: FID, score, activity, time zone and community of each."""
+    """Accounts: FID, score, activity, time zone and community."""
 
     fids: Int64Array
     # 0 to 1, NaN where unknown.
     scores: Float64Array
-    # Relative number of agents that the account interacts with.
+    # Relative agent count that the account interacts with.
     activity: Float64Array
     zones: Int64Array
     communities: Int64Array
@@ -48,7 +48,7 @@ class OrchardCrowd:
 
 
 def join_crowds(*crowds: OrchardCrowd) -> OrchardCrowd:
-    """Return the accounts of all crowds."""
+    """Return all crowds' accounts."""
     return OrchardCrowd(
         np.concatenate([crowd.fids for crowd in crowds]),
         np.concatenate([crowd.scores for crowd in crowds]),
@@ -59,12 +59,12 @@ def join_crowds(*crowds: OrchardCrowd) -> OrchardCrowd:
 
 
 def register_people(builder: WorldBuilder, count: int) -> OrchardCrowd:
-    """Register accounts of people; more of them joined in the last year than before."""
+    """Register people's accounts; more joined in the last year than before."""
     rng = builder.rng
     tiers = rng.choice(len(_TIERS), count, p=[share for *_, share in _TIERS])
     parameters = np.array(_TIERS)[tiers]
     scores = rng.beta(parameters[:, 0], parameters[:, 1])
-    # The provider has no score of some accounts, mostly casual ones.
+    # The provider has no score for some accounts, mostly casual ones.
     scores[rng.random(count) < np.where(tiers == 0, 0.12, 0.02)] = np.nan
     registered_at = FIRST_REGISTRATION + ((END - FIRST_REGISTRATION) * rng.random(count) ** 0.6).astype(np.int64)
     activity = rng.lognormal(0, 1.2, count) * np.array([0.5, 1.3, 2.5])[tiers]
@@ -95,7 +95,7 @@ def _register(
 
 
 def delay_to_waking(rng: np.random.Generator, times: Int64Array, zones: Int64Array) -> Int64Array:
-    """Return the times, those of local nights moved into the next morning."""
+    """Return the times, local nights' times moved into the next morning."""
     hours = (times / HOUR + zones) % 24
     morning = 7 - hours + rng.exponential(1.5, len(times))
     return times + np.where(hours < 7, morning * HOUR, 0).astype(np.int64)

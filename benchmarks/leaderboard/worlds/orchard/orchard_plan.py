@@ -1,4 +1,4 @@
-"""Plan of the orchard's agents: kind, attack, framing, owner and key of each."""
+"""The orchard agents' plan: each one's kind, attack, framing, owner and key."""
 
 from dataclasses import dataclass, field
 
@@ -8,7 +8,7 @@ from leaderboard.facts.columns import Int64Array
 
 from .orchard_people import COMMUNITIES, OrchardCrowd
 
-# Kind -> share of the honest agents.
+# Kind -> share among honest agents.
 KINDS = {
     "broadcaster": 0.14,
     "chatter": 0.12,
@@ -21,7 +21,7 @@ KINDS = {
     "specialist": 0.05,
     "game": 0.06,
     "sleeper": 0.17,
-    # The operator imports the interactions of some agents without a FID; partners report those of the others.
+    # The operator imports some agents' interactions without a FID; partners report the others'.
     "fidless imported": 0.0125,
     "fidless reported": 0.0125,
 }
@@ -45,35 +45,35 @@ ATTACKS = (
     "wash trades",
 )
 FRAMINGS = ("junk crowd", "flood of names", "ring beside")
-# Of all agents, those of each attack and of each framing.
+# Among all agents, those with each attack and each framing.
 _ATTACK_SHARE, _FRAMED_SHARE = 0.005, 0.008
-# Kinds of agents whose owners buy engagement: some public exists that hides what is bought.
+# Agent kinds whose owners buy engagement: some public exists that hides what is bought.
 _PLANTED_KINDS = ("broadcaster", "chatter", "burster", "overseas")
 _FRAMED_KINDS = ("broadcaster", "chatter", "village", "family", "specialist", "game")
 _KEYS = 24
-# Keys of attackers come after those of partners.
+# Attackers' keys come after partners' keys.
 _ATTACKER_KEY, _OWNERS_KEY = 1_000, 999
 
 
 @dataclass
 class OrchardAgent:
-    """Agent of the orchard, and what other parts of the world need of its life."""
+    """An orchard agent, and what other world parts need from its life."""
 
     index: int
     kind: str
     attack: str = ""
     framing: str = ""
-    # Agents of one owner have one creator and one key.
+    # One owner's agents have one creator and one key.
     owner: int = 0
     reporter: int = 0
     community: int = 0
     fid: int = 0
     creator_fid: int = 0
-    # Keys and times of its casts, by time.
+    # Its casts' keys and times, by time.
     casts: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
     cast_at: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
     audience: OrchardCrowd | None = None
-    # Number of organic interactions.
+    # Organic interaction count.
     organic: int = 0
 
 

@@ -9,21 +9,21 @@ from .orchard_people import HOUR, delay_to_waking
 
 _START = END - WEEK
 
-# The functions below have the same parameters. numbers, totals: place of each interaction among those of its account,
-# from 0, and how many these are. zones: time zone of the account.
+# The functions below have the same parameters. numbers, totals: each interaction's place among its account's,
+# from 0, and how many these are. zones: the account's time zone.
 
 
 def draw_waking_times(
     rng: np.random.Generator, numbers: Int64Array, totals: Int64Array, zones: Int64Array
 ) -> Int64Array:
-    """Return times of the week, within the account's days."""
+    """Return times in the week, within the account's days."""
     return delay_to_waking(rng, _START + rng.integers(0, WEEK, len(numbers)), zones)
 
 
 def draw_burst_times(
     rng: np.random.Generator, numbers: Int64Array, totals: Int64Array, zones: Int64Array
 ) -> Int64Array:
-    """Return times within a quarter of an hour of a few deliveries."""
+    """Return times within 15 minutes after a few deliveries."""
     deliveries = _START + rng.integers(DAY // 2, WEEK - HOUR, 5)
     return rng.choice(deliveries, len(numbers)) + rng.integers(0, HOUR // 4, len(numbers))
 
@@ -37,16 +37,16 @@ def draw_drip_times(rng: np.random.Generator, numbers: Int64Array, totals: Int64
 def draw_daily_times(
     rng: np.random.Generator, numbers: Int64Array, totals: Int64Array, zones: Int64Array
 ) -> Int64Array:
-    """Return one time on each day, so that every ranking of 24 hours has all accounts."""
+    """Return one time on each day, so that every 24-hour ranking has all accounts."""
     return _START + numbers % 7 * DAY + rng.integers(HOUR, DAY - HOUR, len(numbers))
 
 
 def draw_spike_times(
     rng: np.random.Generator, numbers: Int64Array, totals: Int64Array, zones: Int64Array
 ) -> Int64Array:
-    """Return a time within the last day for the last interaction of each account, and earlier days for the others.
+    """Return a time within the last day for each account's last interaction, and earlier days for the others.
 
-    The earlier ones raise the weight of an account, which the week determines also in the ranking of 24 hours.
+    The earlier ones raise an account's weight, which the week determines also in the 24-hour ranking.
     """
     last_day = END - rng.integers(HOUR, 20 * HOUR, len(numbers))
     return np.where(numbers == totals - 1, last_day, END - rng.integers(2 * DAY, 6 * DAY, len(numbers)))

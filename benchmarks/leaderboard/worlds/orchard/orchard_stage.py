@@ -1,4 +1,4 @@
-"""Stage of the orchard: builder, people, sellers' accounts and agents, with the rows that all parts add."""
+"""The orchard's stage: builder, people, sellers' accounts and agents, with the rows that all parts add."""
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +9,7 @@ from leaderboard.facts.columns import Int64Array
 from .orchard_people import OrchardCrowd, delay_to_waking, register_accounts, register_people
 from .orchard_plan import OrchardAgent
 
-# Shares of likes, recasts, replies and quotes.
+# Shares for likes, recasts, replies and quotes.
 Shares = tuple[float, float, float, float]
 MOSTLY_LIKES: Shares = (0.72, 0.12, 0.13, 0.03)
 CONVERSATION: Shares = (0.35, 0.05, 0.57, 0.03)
@@ -28,7 +28,7 @@ class OrchardStage:
         self.builder, self.rng, self.agents = builder, builder.rng, agents
         size = len(agents)
         self.people = register_people(builder, 25 * size)
-        # Accounts of agents interact with other agents as well.
+        # Agents' accounts interact with other agents as well.
         self.droids = register_accounts(builder, size, scores=(0.1, 0.85), days=(1, 500), unknown=0.1)
         for agent, fid in zip(agents, self.droids.fids.tolist(), strict=True):
             agent.fid = 0 if agent.kind.startswith("fidless") else fid
@@ -49,9 +49,9 @@ class OrchardStage:
         purpose: Purpose = Purpose.ORGANIC,
         confirmed: float = _CONFIRMED,
     ) -> None:
-        """Add interactions of accounts with casts of the agent.
+        """Add accounts' interactions with the agent's casts.
 
-        confirmed: share of likes, recasts and replies that the hub returns; of quotes slightly less.
+        confirmed: share that the hub returns among likes, recasts and replies; slightly less for quotes.
         """
         if not len(actors):
             return
@@ -81,12 +81,12 @@ class OrchardStage:
     ) -> int:
         """Add interactions that follow casts within hours, as people do; return their number.
 
-        counts: interactions of each account.
+        counts: each account's interactions.
         """
         recent = np.flatnonzero(agent.cast_at >= not_before)
         if not len(recent) or not len(crowd):
             return 0
-        # A few casts get most of the attention.
+        # A few casts get most attention.
         appeal = self.rng.lognormal(0, 1, len(recent))
         rows = np.repeat(np.arange(len(crowd)), counts)
         cast = recent[self.rng.choice(len(recent), len(rows), p=appeal / appeal.sum())]
@@ -100,7 +100,7 @@ class OrchardStage:
     ) -> tuple[Int64Array, Int64Array]:
         """Return for each time a cast published before it, and the time, after the first cast at least.
 
-        numbers: position of the interaction among those of its account. Later ones like older casts if the time has
+        numbers: the interaction's position among its account's. Later ones like older casts if the time has
         not advanced, because an account likes a cast once.
         """
         times = np.maximum(times, agent.cast_at[0] + 30)

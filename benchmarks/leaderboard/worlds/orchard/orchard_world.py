@@ -13,9 +13,9 @@ from .orchard_stage import OrchardStage
 
 
 def build_world(*, seed: int, stealth: float, agents: int = 1_000) -> World:
-    """Return a week of the network.
+    """Return a week on the network.
 
-    stealth: share of organic interactions among all interactions of a planted agent. `celebrity claim`,
+    stealth: organic share among a planted agent's interactions. `celebrity claim`,
     `borrowed fid`, `thin day`, `own word` and `wash trades` do not depend on it.
     """
     builder = WorldBuilder(seed)
@@ -30,7 +30,7 @@ def build_world(*, seed: int, stealth: float, agents: int = 1_000) -> World:
             reporter=agent.reporter,
             attack=agent.attack,
             framing=agent.framing,
-            # An attacker can't publish the post of a FID that proves it.
+            # An attacker can't publish a FID's post that proves it.
             is_proven=agent.attack not in CLAIMS and agent.kind != "fidless reported",
         )
         add_life(stage, agent)
@@ -41,7 +41,7 @@ def build_world(*, seed: int, stealth: float, agents: int = 1_000) -> World:
 
 
 def _name_creators(stage: OrchardStage) -> None:
-    """Set the creator of each owner's agents; one honest owner in eight reports none."""
+    """Set the creator for each owner's agents; one honest owner in eight reports none."""
     rng, size = stage.rng, len(stage.agents)
     creators = stage.people.sample(rng, size).fids[rng.permutation(size)]
     prominent = stage.people.fids[np.nan_to_num(stage.people.scores) > 0.95]
