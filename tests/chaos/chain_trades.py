@@ -1,4 +1,4 @@
-"""The trades of the development chain and their candles, computed anew by fractions; a part of `independent_check`."""
+"""The development chain's trades and candles, computed anew by fractions; for `independent_check`."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,14 +14,14 @@ from development.devchain.deploy_contracts import DevelopmentContracts
 Row = dict[str, Any]
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
-# Significant digits of prices, and of USD for a unit of a quote token.
+# Significant digits in prices, and in USD per quote token.
 _PRICE_DIGITS, _USD_DIGITS = 24, 15
 _TOKEN_DECIMALS, USD_DECIMALS = 18, 6
 
 
 @dataclass(frozen=True, kw_only=True)
 class TokenPool:
-    """The pool of a launched token."""
+    """A launched token's pool."""
 
     token: str
     quote: str
@@ -40,13 +40,13 @@ class TokenPool:
 
     @property
     def starting_price(self) -> float:
-        """Return whole units of the quote token for a whole token."""
+        """Return whole quote tokens for a whole token."""
         return float(1.0001**self.tick * 10.0 ** (_TOKEN_DECIMALS - self.quote_decimals))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChainTrade:
-    """A swap in the pool of a token, as the rows should have it."""
+    """A swap in a token's pool, as the rows should have it."""
 
     token: str
     position: int
@@ -63,7 +63,7 @@ class ChainTrade:
     quote_usd: Decimal | None
     # USD, in millionths rounded half up.
     value_usd: Fraction | None
-    # Index of the transaction in its block, and parts per million.
+    # The transaction's index in its block, and parts per million.
     tx_index: int
     fee: int
 
@@ -75,15 +75,15 @@ class ChainTrade:
 
 @dataclass(kw_only=True)
 class ChainTrades:
-    """All trades and liquidity changes, in the sequence of the chain, and the rates after the last one."""
+    """All trades and liquidity changes, in chain order, and the rates after the last one."""
 
     pools: Mapping[str, TokenPool]
     trades: list[ChainTrade] = field(default_factory=list)
     # (token, position) -> row.
     liquidity: dict[tuple[str, int], Row] = field(default_factory=dict)
-    # USD for a whole unit of the quote tokens that are no launched tokens.
+    # USD per whole quote token, for quote tokens that were not launched.
     rates: dict[str, Decimal] = field(default_factory=dict)
-    # Unix seconds and USD of the quote tokens with rates that change, in the sequence of the chain.
+    # Unix seconds and USD for quote tokens whose rates change, in chain order.
     rate_changes: dict[str, list[tuple[int, Decimal]]] = field(default_factory=lambda: defaultdict(list))
 
     def rate_at(self, quote: str, at: int) -> Decimal | None:
@@ -100,7 +100,7 @@ class ChainTrades:
 
 
 class TradeReader:
-    """A reader of what happened in pools, which are by id, from decoded events and the blocks that they are in."""
+    """A reader for pools by id, from decoded events and the blocks that they are in."""
 
     def __init__(
         self, pools: Mapping[str, TokenPool], *, deployment: DevelopmentContracts, block_of: Callable[[int], Row]
@@ -113,7 +113,7 @@ class TradeReader:
         self._last: dict[str, Decimal] = {}
 
     def read(self, swaps: Iterable[EventData], changes: Iterable[EventData]) -> ChainTrades:
-        """Return what follows from the PoolManager's events, which are in the sequence of the chain."""
+        """Return what follows from the PoolManager's events, which are in chain order."""
         for event in swaps:
             pool_id = "0x" + event["args"]["id"].hex()
             if pool_id == self._at.dollar_pool_id:
@@ -122,7 +122,7 @@ class TradeReader:
                 self._add_trade(event, self._by_id[pool_id])
         for event in changes:
             args, pool = event["args"], self._by_id.get("0x" + event["args"]["id"].hex())
-            # Fees are collected by a change of nothing.
+            # Fees are collected by an empty change.
             if pool and args["liquidityDelta"]:
                 ticks = {"tick_lower": args["tickLower"], "tick_upper": args["tickUpper"]}
                 at = self._block_of(event["blockNumber"])["timestamp"]
@@ -131,7 +131,7 @@ class TradeReader:
         return self._found
 
     def _set_rate(self, event: EventData) -> None:
-        """Set the price of wrapped native, in the pool that the registry names."""
+        """Set the wrapped native coin's price, in the pool that the registry names."""
         is_first = int(self._at.wrapped_native, 16) < int(self._at.usd, 16)
         price = _pool_price(event["args"]["sqrtPriceX96"], is_first, USD_DECIMALS)
         rate, at = _rounded(price, _USD_DIGITS), self._block_of(event["blockNumber"])["timestamp"]
@@ -171,7 +171,7 @@ class TradeReader:
         self._found.trades.append(trade)
 
     def _usd_of(self, quote: str) -> Fraction | None:
-        """Return USD for a whole unit at this place of the chain: of a launched token, by its own last trade."""
+        """Return USD for a whole unit at this position: for a launched token, by its own last trade."""
         if quote not in self._found.pools:
             rate = self._found.rates.get(quote)
             return None if rate is None else Fraction(rate)
@@ -180,7 +180,7 @@ class TradeReader:
 
 
 def fold(trades: Iterable[ChainTrade]) -> dict[tuple[str, int, int], Row]:
-    """Return (token, seconds, beginning) -> candle of trades in the sequence of the chain."""
+    """Return (token, seconds, beginning) -> candle, from trades in chain order."""
     periods = defaultdict(list)
     for trade in trades:
         for seconds in (MINUTE, HOUR, DAY):
@@ -189,7 +189,7 @@ def fold(trades: Iterable[ChainTrade]) -> dict[tuple[str, int, int], Row]:
 
 
 def sum_up(trades: Iterable[ChainTrade]) -> Row:
-    """Return volumes and counts of trades, without conversions."""
+    """Return trade volumes and counts, without conversions."""
     demand = [trade for trade in trades if not trade.is_conversion]
     return {
         "volume_quote": sum(trade.amount_quote for trade in demand),
@@ -221,7 +221,7 @@ def _position(event: EventData) -> int:
 
 
 def _pool_price(sqrt_price: int, is_first: bool, quote_decimals: int) -> Fraction:
-    """Return whole units of the quote token for a whole token."""
+    """Return whole quote tokens for a whole token."""
     ratio = Fraction(sqrt_price, 2**96) ** 2
     return (ratio if is_first else 1 / ratio) * Fraction(10) ** (_TOKEN_DECIMALS - quote_decimals)
 
@@ -231,6 +231,6 @@ def _rounded(value: Fraction, digits: int) -> Decimal:
 
 
 def value_of(amount: int, decimals: int, usd: Decimal) -> Fraction:
-    """Return the USD of an amount in the quote token's smallest unit, in millionths rounded half up."""
+    """Return an amount in USD in the quote token's smallest unit, in millionths rounded half up."""
     millionths = Fraction(amount, 10**decimals) * Fraction(usd) * 10**6
     return Fraction((2 * millionths.numerator + millionths.denominator) // (2 * millionths.denominator), 10**6)

@@ -1,4 +1,4 @@
-"""Wallets that trade in the pools of a chaos run: several transactions a block, some of which the chain reverts."""
+"""Wallets that trade in a chaos run's pools: several transactions a block, some reverted."""
 
 import random
 from collections.abc import Sequence
@@ -10,18 +10,18 @@ from tests.nodes.devchain_launches import Launchpad
 
 _GAS = 2_000_000
 _MOST_TRADES = 5
-# Powers of ten of the wei of a purchase.
+# Exponents of a purchase in wei, to the base 10.
 _PURCHASES = (14.0, 17.7)
 _ETHER, _DOLLARS_PER_ETHER = 10**18, 3_000 * 10**6
-# Wallets that trade a token, so that some of them have it to sell.
+# Wallets that trade a token, so that some have it to sell.
 _WALLETS = 3
-# So many of the newest tokens are traded more than others, and of the oldest ones, which are the quotes of later ones.
+# So many of the newest tokens are traded more than others; so are the oldest, which are later tokens' quotes.
 _NEWEST, OLDEST = 12, 6
 _KINDS = {"purchase": 45, "sale": 30, "swap of ether": 12, "fee collection": 12, "dust": 1}
 
 
 class TradedPool(NamedTuple):
-    """A launched token and the key of its pool."""
+    """A launched token and its pool's key."""
 
     token: str
     key: tuple[str, str, int, int, str]
@@ -33,7 +33,7 @@ class TradedPool(NamedTuple):
 
 
 class ChaosTraders:
-    """Traders of a chain; the dollars that they need are part of the blocks that stay."""
+    """A chain's traders; the dollars that they need are in blocks that stay."""
 
     def __init__(self, launchpad: Launchpad, rng: random.Random) -> None:
         self._launchpad, self._at, self._rng = launchpad, launchpad.deployment, rng

@@ -1,4 +1,4 @@
-"""Chaos run of deployments: partners send requests while processes are killed at random, and broadcasts get lost."""
+"""Deployment chaos run: partners send requests while processes are killed at random, and broadcasts get lost."""
 
 import os
 import random
@@ -28,17 +28,17 @@ from tests.processes.own_valkey import OwnServer
 from tests.processes.service_processes import HOST, Service
 from tests.processes.waiting import wait_for
 
-# How many tasks one process group of Celery does at a time.
+# How many tasks one Celery process group does at a time.
 _TASKS = 2
 # How long a killed server stays down, at most.
 _AWAY_SECONDS = 1.0
-# Timeout of the web server's first response.
+# Timeout for the web server's first response.
 _START_SECONDS = 90.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Quantities of a run; `repeated` is the share of requests that are sent once more, `lost` and `late` of calls."""
+    """A run's quantities; `repeated` is the share of requests that are sent again, `lost` and `late` of calls."""
 
     orders: int
     partners: int = 3
@@ -50,13 +50,13 @@ class Plan:
     late: float = 0.05
     late_seconds: float = 4.0
     seed: int = 1
-    # Timeout from the last request to the end of all deployments.
+    # Timeout from the last request until all deployments have ended.
     timeout: float = 120.0
 
 
 @dataclass
 class Outcome:
-    """The outcome of a run."""
+    """A run's outcome."""
 
     answers: Answers = field(default_factory=Answers)
     kills: dict[str, int] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Ground:
-    """The environment of the service: its own servers, a node, its contracts and wallets."""
+    """The service's environment: its own servers, a node, its contracts and wallets."""
 
     postgres: OwnPostgres
     valkey: OwnServer
@@ -87,7 +87,7 @@ class Ground:
 def ground(place: Path, *, block_time: float) -> Iterator[Ground]:
     """Yield servers in a directory, a node with a fixed block time, contracts, and an empty database."""
     chain = place / "chain.json"
-    # A node with a block time once kept one of these transactions pending until the timeout.
+    # A node with a block time once kept such a transaction pending until the timeout.
     with run_anvil(state=chain) as rpc_url:
         deployment = deploy_contracts(rpc_url, chains_file=place / "chains.toml")
     with servers(place) as (postgres, valkey), run_anvil(state=chain, block_time=block_time) as rpc_url:
@@ -113,7 +113,7 @@ def ground(place: Path, *, block_time: float) -> Iterator[Ground]:
 
 @contextmanager
 def servers(place: Path, *, is_valkey_durable: bool = True) -> Iterator[tuple[OwnPostgres, OwnServer]]:
-    """Yield a PostgreSQL and a Valkey of one's own, which recover their data after a kill if they are durable."""
+    """Yield a PostgreSQL and a Valkey that recover their data after a kill if they are durable."""
     # Root's servers run under another id, which must reach its directories.
     place.chmod(0o711)
     (place / "postgres").mkdir(exist_ok=True)
@@ -161,7 +161,7 @@ def run(ground: Ground, plan: Plan) -> Outcome:
 
 
 def _bodies(plan: Plan) -> list[tuple[int, dict[str, object]]]:
-    """Return (number of the partner, body) of the requests, in that order; repetitions may come at any time."""
+    """Return (partner number, body) for the requests, in that order; repetitions may come at any time."""
     rng = random.Random(plan.seed)
     first = [
         (rng.randrange(plan.partners), order(f"Chaos {number}", request_key=f"{rng.getrandbits(128):032x}"))
@@ -193,7 +193,7 @@ def wait_for_deployments(partners: Sequence[Partner], database_url: str, *, seco
 
 
 class _Processes:
-    """The service's processes and its servers, all of which may be killed."""
+    """The service's processes and its servers; a kill may hit each."""
 
     def __init__(self, ground: Ground, node_url: str, plan: Plan) -> None:
         self._ground, self._plan, self._rng = ground, plan, random.Random(plan.seed)
@@ -225,7 +225,7 @@ class _Processes:
         return running
 
     def kill_at_random(self, done: Callable[[], float]) -> dict[str, int]:
-        """Kill and restart, evenly over the requests, of which `done` is the share; count the kills by target."""
+        """Kill and restart, evenly over the requests, `done` being their share; count the kills by target."""
         kinds = {
             "worker": lambda: _restart(self._rng.choice(self._workers)),
             "child of a worker": lambda: self._rng.choice(self._workers).kill_child(self._rng),
@@ -234,7 +234,7 @@ class _Processes:
             "PostgreSQL": lambda: self._kill_server(self._ground.postgres),
             "beat": lambda: _restart(self._beat),
         }
-        # Each kind in turn, so that few kills meet all, in an order of its own.
+        # Each kind in turn, so that few kills meet all, each kind shuffled.
         order_of_kinds = self._rng.sample(list(kinds), len(kinds))
         counts = dict.fromkeys(kinds, 0)
         for number in range(self._plan.kills):

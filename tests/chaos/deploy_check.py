@@ -15,7 +15,7 @@ from eth_utils.crypto import keccak
 
 from tests.chaos.deploy_clients import Answers
 
-# TokenCreated of the v4 factory.
+# The v4 factory's TokenCreated.
 _TOKEN_CREATED = (
     "0x"
     + keccak(
@@ -36,7 +36,7 @@ class Launch:
 
 @dataclass(frozen=True, kw_only=True)
 class Sent:
-    """A mined transaction of one of our wallets; `to_itself` where it does nothing but use its nonce."""
+    """A mined transaction from our wallets; `to_itself` where it does nothing but use its nonce."""
 
     wallet: str
     nonce: int
@@ -47,7 +47,7 @@ class Sent:
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """The contents of the chain; counts of nonces by wallet, mined and with pending ones."""
+    """The chain's contents; nonce counts by wallet, mined and with pending ones."""
 
     launches: tuple[Launch, ...]
     sent: tuple[Sent, ...]
@@ -59,7 +59,7 @@ class Found:
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """The contents of the service's database: deployments by status, next nonces by wallet, attempts without an end."""
+    """The database's contents: deployments by status, next nonces by wallet, attempts without an end."""
 
     statuses: dict[str, int]
     next_nonces: dict[str, int]
@@ -67,7 +67,7 @@ class Rows:
 
 
 def read_chain(rpc_url: str, *, factory: str, wallets: Sequence[str], since: int = 0) -> Found:
-    """Read all of it, from the block after `since` on."""
+    """Read everything, from the block after `since` on."""
     head = int(_fetch(rpc_url, "eth_blockNumber"), 16)
     created = _fetch(
         rpc_url,
@@ -107,7 +107,7 @@ def _read_sent(rpc_url: str, wallets: Sequence[str], first: int, last: int) -> I
 
 
 def read_rows(database_url: str, *, request_keys: Sequence[str] | None = None) -> Rows:
-    """Read the rows of these request keys, or of all."""
+    """Read these request keys' rows, or of all."""
     by_status = "SELECT status, count(*) FROM tokens_deployment WHERE request_key = ANY(%s) OR %s GROUP BY status"
     with psycopg.connect(database_url) as connection:
         statuses = connection.execute(by_status, [list(request_keys or ()), request_keys is None]).fetchall()

@@ -17,9 +17,9 @@ from development.devchain.anvil import CHAIN_ID
 from tests.processes.service_processes import HOST, python_of
 from tests.processes.waiting import wait_for
 
-# Account 9 of the node: it only ever receives.
+# The node's account 9: it only ever receives.
 ADMIN = "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720"
-# Retried errors: rate limits and outages. Any other error of the service is final.
+# Retried errors: rate limits and outages. Any other service error is final.
 _AGAIN = frozenset({429, 502, 503, 504})
 _PAUSE_SECONDS = 0.1
 # A busy machine may take long for a response.
@@ -28,7 +28,7 @@ _TIMEOUT_SECONDS = 60
 
 @dataclass(frozen=True)
 class Answer:
-    """A response of the service: the status, and the body."""
+    """A service response: the status, and the body."""
 
     status: int
     body: dict[str, Any]
@@ -48,7 +48,7 @@ class Answers:
 
 
 class Partner:
-    """A program of a partner; `key` is its partner key, `name` the partner of its stored responses."""
+    """A partner's program; `key` is its partner key, `name` the partner in its stored responses."""
 
     def __init__(self, name: str, key: str, port: int, answers: Answers) -> None:
         self.name, self.answers = name, answers
@@ -93,7 +93,7 @@ class Partner:
             return [task.result() for task in [pool.submit(client) for _ in range(count)]]
 
     def status(self, request_key: str) -> dict[str, Any] | None:
-        """Return the status of a deployment; None where the service does not respond."""
+        """Return a deployment's status; None where the service does not respond."""
         try:
             got = requests.get(f"{self._url}/status/{request_key}", headers=self._header, timeout=30)
         except requests.RequestException:

@@ -1,4 +1,4 @@
-"""A whole service that deploys, of real processes that share a chain, whose parts can be killed at any point."""
+"""A whole service that deploys, as real processes that share a chain and can be killed at any point."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ from tests.processes.service_processes import HOST, Service, service, words
 from tests.processes.template_database import own_database
 from tests.processes.waiting import wait_for
 
-# Accounts 3 to 6 of the node, which have enough for anything: our wallets.
+# The node's accounts 3 to 6, which have enough for anything: our wallets.
 WALLETS = {
     "0x90F79bf6EB2c4f870365E785982E1f101E93b906": "0x7c852118294e51e653712a81e05800f419141751be58f605c371e15141b007a6",
     "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65": "0x47e179ec197488593b187f80a00eb0da91f1b9d0b13f8733639f19c30a34926a",
@@ -60,7 +60,7 @@ class DeployService:
         return Partner("partner", self.partner_key, int(self.environment["PORT"]), self.answers)
 
     def forget(self) -> None:
-        """Leave all earlier requests out of `judge`."""
+        """Exclude all earlier requests from `judge`."""
         self.answers, self.since = Answers(), node.connect(self.node.rpc_url).eth.block_number
 
     @contextmanager
@@ -90,7 +90,7 @@ class DeployService:
             self._worker = self.fork_server.celery(*words("worker", self.environment)[1:])
 
     def judge(self) -> list[str]:
-        """Return the errors of requests since the last call of `forget`, a line each."""
+        """Return the errors of requests since the last `forget` call, a line each."""
         chain = read_chain(self.node.rpc_url, factory=self.factory, wallets=tuple(WALLETS), since=self.since)
         keys = [key for _, key in self.answers.orders]
         return judge(self.answers, chain, read_rows(self.database_url, request_keys=keys))
@@ -98,9 +98,9 @@ class DeployService:
 
 @contextmanager
 def run_deploy_service(chains_file: Path) -> Iterator[DeployService]:
-    """Run the service during the block, on a node and a database of its own, with a signer's wallets.
+    """Run the service during the block, on its own node and database, with a signer's wallets.
 
-    `chains_file` is the path of the registry file to write.
+    `chains_file` is the registry file's path to write.
     """
     with (
         own_database() as database,

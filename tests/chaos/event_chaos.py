@@ -1,4 +1,4 @@
-"""Chaos run of events: writers change tokens while the processes that publish and deliver are killed at random."""
+"""Event chaos run: writers change tokens while the processes that publish and deliver are killed at random."""
 
 import json
 import os
@@ -39,11 +39,11 @@ _WRITERS = 6
 _PARTNERS = ("Partner A", "Partner B")
 # How long a killed server stays down, at most.
 _AWAY_SECONDS = 1.5
-# Interval of the polls for the end.
+# Interval between polls for the end.
 _LOOK_SECONDS = 0.3
-# Timeouts of transactions that are to be caught in the middle: of a publisher, and of a writer.
+# Timeouts for transactions that are to be caught in the middle: a publisher's and a writer's.
 _CATCH_SECONDS, _COMMIT_SECONDS = 10.0, 3.0
-# Tables that a publisher writes in turn, so that a lock of one catches it in the middle of its transaction.
+# Tables that a publisher writes in turn, so that a lock on one catches it inside its transaction.
 _WRITTEN = ("events_event", "accounts_webhookdelivery")
 _CAUGHT = """
 SELECT FROM pg_stat_activity
@@ -52,7 +52,7 @@ WHERE wait_event_type = 'Lock' AND query LIKE %s AND datname = current_database(
 _COMMITTING = """
 SELECT FROM pg_stat_activity WHERE application_name = 'writer' AND state = 'active' AND query = 'COMMIT'
 """
-# Sessions of killed processes.
+# Killed processes' sessions.
 _SESSIONS = """
 SELECT FROM pg_stat_activity
 WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND application_name <> 'writer'
@@ -62,7 +62,7 @@ _END_LEASES = "UPDATE accounts_webhookdelivery SET due_at = now() WHERE status =
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Quantities of a run; `rolled_back` is a share of the transactions."""
+    """A run's quantities; `rolled_back` is a share of transactions."""
 
     events: int
     receivers: int = 20
@@ -73,7 +73,7 @@ class Plan:
     calm: int = 100
     # Committed events without a delivery, at most, so that publication and delivery go on during the whole run.
     ahead: int = 1000
-    # Whether an update ends the leases of killed processes, so that a short run does not wait for their end.
+    # Whether an update ends killed processes' leases, so that a short run does not wait for their end.
     ends_leases: bool = False
     seed: int = 1
     # Timeout from the last event to the last delivery.
@@ -82,7 +82,7 @@ class Plan:
 
 @dataclass
 class Outcome:
-    """The outcome of a run."""
+    """A run's outcome."""
 
     kills: dict[str, int] = field(default_factory=dict)
     # Publishers that were killed within their transaction.
@@ -98,11 +98,11 @@ class Outcome:
     requests: int = 0
     healthy_requests: int = 0
     healthy_messages: int = 0
-    # Seconds from a commit to the first request of its event at a healthy receiver: median, 99 %, and maximum.
+    # Seconds from a commit to the event's first request at a healthy receiver: median, 99 %, and maximum.
     latency: tuple[float, float, float] = (0.0, 0.0, 0.0)
     # The same without kills, while the others misbehave.
     calm_latency: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    # From the last commit under kills to the last of its deliveries to healthy receivers.
+    # From the last commit under kills to its last delivery to healthy receivers.
     drain_seconds: float = 0.0
     seconds: float = 0.0
     # What the check found wrong.
@@ -111,7 +111,7 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Ground:
-    """The environment of the service: its own servers, with an empty database."""
+    """The service's environment: its own servers, with an empty database."""
 
     postgres: OwnPostgres
     valkey: OwnServer
@@ -129,7 +129,7 @@ def ground(place: Path) -> Iterator[Ground]:
             "DJANGO_SETTINGS_MODULE": "config.settings",
             "LOG_LEVEL": "ERROR",
             "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.1",
-            # More attempts than timeouts of a receiver on a busy machine.
+            # More attempts than a receiver's timeouts on a busy machine.
             "WEBHOOK_SCHEDULE_SECONDS": "0,1,1,2,2,5,5,10,10,10,20,20",
             "WEBHOOK_TIMEOUT_SECONDS": "2",
         }
@@ -197,9 +197,9 @@ def _behaviours(plan: Plan) -> list[str]:
 def create_targets(
     environment: Mapping[str, str], behaviours: Sequence[str], ports: Sequence[int], *, directory: Path = BASE_DIR
 ) -> tuple[list[Target], list[str]]:
-    """Create the endpoints of receivers and two partners' keys; return the endpoints and their secrets.
+    """Create the receivers' endpoints and two partners' keys; return the endpoints and their secrets.
 
-    `directory` is that of the version that creates them. The first healthy receivers have filters or a partner; the
+    `directory` has the version that creates them. The first healthy receivers have filters or a partner; the
     others are operators' and get all events.
     """
     special: list[dict[str, object]] = [
@@ -291,7 +291,7 @@ def _spread(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 class _Processes:
-    """The processes that publish and deliver, and their servers, all of which may be killed."""
+    """The processes that publish and deliver, and their servers; a kill may hit each."""
 
     def __init__(self, ground: Ground, plan: Plan) -> None:
         self._ground, self._plan, self._rng = ground, plan, random.Random(plan.seed)
@@ -323,7 +323,7 @@ class _Processes:
         wait_for(is_true, seconds=2 * self._plan.timeout)
 
     def kill_at_random(self, done: Callable[[], float]) -> dict[str, int]:
-        """Kill and restart, evenly over the events, of which `done` is the share; count the kills by target."""
+        """Kill and restart, evenly over the events, `done` being their share; count the kills by target."""
         kinds: dict[str, Callable[[], None]] = {
             "process": self._restart_one,
             "publisher": self._kill_publisher,
@@ -346,7 +346,7 @@ class _Processes:
         process.start()
 
     def _kill_publisher(self) -> None:
-        """Lock a table that the publisher writes, and kill the processes once one of them waits for the lock."""
+        """Lock a table that the publisher writes, and kill the processes once one waits for the lock."""
         table = next(self._tables)
         url, is_caught, deadline = self._ground.postgres.url, False, time.monotonic() + _CATCH_SECONDS
         with psycopg.connect(url, autocommit=True) as watching, psycopg.connect(url) as locking:
@@ -359,7 +359,7 @@ class _Processes:
         self._start_all()
 
     def _kill_postgres(self) -> None:
-        """End PostgreSQL during a COMMIT if there is one, in one of two ways in turn, and start it after a while."""
+        """End PostgreSQL during a COMMIT if there is one, in two ways in turn, and start it after a while."""
         postgres, deadline = self._ground.postgres, time.monotonic() + _COMMIT_SECONDS
         with psycopg.connect(postgres.url, autocommit=True) as watching:
             while not watching.execute(_COMMITTING).rowcount and time.monotonic() < deadline:
@@ -391,7 +391,7 @@ class _Processes:
     def _start_all(self) -> None:
         if self._plan.ends_leases:
             with psycopg.connect(self._ground.postgres.url, autocommit=True) as connection:
-                # What a session of a killed process has received, it still completes.
+                # What a killed process's session has received, it still completes.
                 wait_for(lambda: connection.execute(_SESSIONS).rowcount == 0)
                 connection.execute(_END_LEASES)
         for each in self._running:

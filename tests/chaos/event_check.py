@@ -1,4 +1,4 @@
-"""Check of events and their deliveries: the journal of commits against the event log and the receivers' requests.
+"""Check for events and their deliveries: the commit journal against the event log and the receivers' requests.
 
 It reads the database by plain SQL, the receivers have verified each signature by the published library, and it shares
 no code with the service.
@@ -13,29 +13,29 @@ from typing import Any, NamedTuple
 import psycopg
 
 _ID_PREFIX = "evt_"
-# Owner of the events that only the stream sends: they are for no endpoint. Publishers before 0.2.0 queue them for
+# Owner for events that only the stream sends: they are for no endpoint. Publishers before 0.2.0 queue them for
 # operators' ones.
 _STREAM_ONLY = -1
-# All fields of a message's body.
+# All fields in a message's body.
 _BODY_FIELDS = frozenset({"id", "type", "version", "createdAt", "chainId", "subject", "data"})
 
 
 class Fact(NamedTuple):
-    """An event as a change must store it; `marks` are the fields of its data that differ between changes."""
+    """An event as a change must store it; `marks` are the data fields that differ between changes."""
 
     type: str
     chain_id: int
     subject: str
-    # None for a public event, else the id of the only partner that may get it; 0 for operators only.
+    # None for a public event, else the only permitted partner's id; 0 for operators only.
     owner_id: int | None
     marks: tuple[object, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Change:
-    """A change of one token or deployment by a writer, with the events that it must store if it is committed."""
+    """A change to one token or deployment by a writer, with the events that it must store if it is committed."""
 
-    # Of one subject, in the sequence of the row's locks, which is that of the commits.
+    # For one subject, in the row's lock order, which is the commit order.
     place: int
     facts: tuple[Fact, ...]
     is_committed: bool
@@ -45,7 +45,7 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
-    """A row of the event log."""
+    """An event log row."""
 
     id: int
     type: str
@@ -57,7 +57,7 @@ class Row:
 
     @property
     def fact(self) -> Fact:
-        """Return the event without its id, with the marks of its data."""
+        """Return the event without its id, with its data's marks."""
         return Fact(self.type, self.chain_id, self.subject, self.owner_id, marks_of(self.type, self.data))
 
 
@@ -83,9 +83,9 @@ class Target:
 class Receipt(NamedTuple):
     """A complete request to a receiver."""
 
-    # Place of the receiver in the list of targets.
+    # The receiver's index in the target list.
     receiver: int
-    # Monotonic time of the connection, in seconds.
+    # The connection's monotonic time, in seconds.
     began_at: float
     message_id: str
     is_genuine: bool
@@ -94,20 +94,20 @@ class Receipt(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """The contents of the tables and of the receivers at the end."""
+    """The tables' and receivers' contents at the end."""
 
     rows: Sequence[Row]
     receipts: Sequence[Receipt]
-    # By the digests of the receipts.
+    # By the receipts' digests.
     bodies: Mapping[bytes, bytes]
-    # Rows of the outbox that were never published.
+    # Outbox rows that were never published.
     unpublished: int = 0
-    # Deliveries of healthy endpoints by status, of all but the successful ones.
+    # Healthy endpoints' deliveries by status, without the successful ones.
     undelivered: Mapping[str, int] | None = None
 
 
 def marks_of(event_type: str, data: Mapping[str, Any]) -> tuple[object, ...]:
-    """Return the fields of an event's data that the writers change."""
+    """Return the event data fields that the writers change."""
     if event_type.startswith("deployment."):
         return data["status"], data["txHash"]
     if event_type == "markets.changed":
@@ -131,7 +131,7 @@ def count_unpublished(database_url: str) -> int:
 
 
 def count_undelivered(database_url: str, endpoint_ids: Collection[int]) -> dict[str, int]:
-    """Return the number of deliveries to these endpoints by status, without the successful ones."""
+    """Return delivery counts for these endpoints by status, without the successful ones."""
     query = """
         SELECT status, count(*) FROM accounts_webhookdelivery
         WHERE status <> 'delivered' AND endpoint_id = ANY(%s) GROUP BY status
@@ -159,7 +159,7 @@ def judge(changes: Collection[Change], targets: Sequence[Target], found: Found) 
 
 
 def judge_deliveries(targets: Sequence[Target], found: Found, commits: Mapping[int, float]) -> list[str]:
-    """Return the errors of requests to receivers, a line each; `commits` are the times of commits by event id."""
+    """Return the errors of requests to receivers, a line each; `commits` are commit times by event id."""
     return [
         *_judge_messages(targets, found, commits),
         *_judge_completeness(targets, found),
@@ -168,7 +168,7 @@ def judge_deliveries(targets: Sequence[Target], found: Found, commits: Mapping[i
 
 
 def commit_times(changes: Collection[Change], rows: Sequence[Row]) -> dict[int, float]:
-    """Return the monotonic time before the COMMIT of each event's change, by the event's id."""
+    """Return the monotonic time before each event's COMMIT, by the event's id."""
     return _match_log(changes, rows)[0]
 
 
@@ -202,7 +202,7 @@ def _match_subject(
     rolled_back: Collection[Fact],
     times: dict[int, float],
 ) -> Iterator[str]:
-    """Compare the events of one subject, each of which is matched with the first equal one that is left."""
+    """Compare one subject's events, each matched with the first equal one that is left."""
     left = list(expected)
     in_sequence = [fact for fact, _ in expected]
     for row in rows:
@@ -222,7 +222,7 @@ def _match_subject(
 
 
 def _judge_messages(targets: Sequence[Target], found: Found, commits: Mapping[int, float]) -> Iterator[str]:
-    """Compare each request with the log, the filters of its endpoint, and the time of the commit."""
+    """Compare each request with the log, its endpoint's filters, and the commit time."""
     by_id = {f"{_ID_PREFIX}{row.id}": row for row in found.rows}
     digests: dict[str, bytes] = {}
     for receipt in found.receipts:

@@ -1,6 +1,6 @@
-"""Webhook receivers in a process of their own: one event loop with a port for each, of which some misbehave.
+"""Webhook receivers in their own process: one event loop with a port for each; some misbehave.
 
-A request costs little, so that twenty receivers of ten thousand events leave the processors to the service.
+A request costs little, so that twenty receivers with ten thousand events leave the processors to the service.
 """
 
 import asyncio
@@ -20,13 +20,13 @@ from tests.chaos.event_check import Receipt
 from tests.processes.service_processes import HOST
 
 HEALTHY = "healthy"
-# All connections of several hundred threads at once.
+# Connections from several hundred threads at once.
 _BACKLOG = 1024
 _END_SECONDS = 60.0
 _HUGE, _CHUNK = 30_000_000, b"x" * 65_536
 _DRIP_SECONDS = 0.05
 
-# Sends the response to a complete request; the number is that of the receiver's requests so far.
+# Sends the response to a complete request; the number counts the receiver's requests so far.
 Behaviour = Callable[["_Connection", int], None]
 
 
@@ -39,7 +39,7 @@ class Inbox:
 
 
 class Receivers:
-    """The running process: the ports of its receivers, in the sequence of their behaviours."""
+    """The running process: its receivers' ports, in the order of their behaviours."""
 
     def __init__(self, pipe: "Connection[Any, Any]", accepted: Any) -> None:
         self._pipe, self._accepted = pipe, accepted
@@ -51,7 +51,7 @@ class Receivers:
 
     @property
     def accepted(self) -> int:
-        """Return the number of requests to the counted receivers, repetitions included."""
+        """Return the request count for the counted receivers, repetitions included."""
         return int(self._accepted.value)
 
     def finish(self) -> Inbox:
@@ -82,7 +82,7 @@ def _received(pipe: "Connection[Any, Any]") -> Any:
 
 
 def _run(pipe: "Connection[Any, Any]", accepted: Any, behaviours: Sequence[str]) -> None:
-    # The end of the parent process ends this one.
+    # It ends with its parent process.
     with suppress(EOFError, KeyboardInterrupt):
         asyncio.run(_serve(pipe, accepted, behaviours))
 
@@ -103,7 +103,7 @@ async def _serve(pipe: "Connection[Any, Any]", accepted: Any, behaviours: Sequen
 
 @dataclass
 class _Port:
-    """A receiver: its secret, and the number of its requests."""
+    """A receiver: its secret, and its request count."""
 
     number: int
     behave: Behaviour
@@ -117,7 +117,7 @@ class _Port:
         return _Connection(self)
 
     def store(self, began_at: float, headers: dict[str, str], body: bytes) -> None:
-        """Store a request with the result of its verification."""
+        """Store a request with its verification's result."""
         try:
             assert self.webhook is not None
             self.webhook.verify(body, headers)
@@ -139,7 +139,7 @@ class _Connection(asyncio.Protocol):
 
     def __init__(self, port: _Port) -> None:
         self._port, self._data, self._is_complete = port, bytearray(), False
-        # Bytes of the response that are to be sent yet.
+        # Response bytes that are still to be sent.
         self.left = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -161,7 +161,7 @@ class _Connection(asyncio.Protocol):
         self._port.behave(self, self._port.requests)
 
     def respond(self, status: str, *, length: int = 0) -> None:
-        """Send the head of a response; close the connection if it has no body."""
+        """Send a response's head; close the connection if it has no body."""
         self.transport.write(f"HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n".encode())
         if not length:
             self.transport.close()
@@ -170,7 +170,7 @@ class _Connection(asyncio.Protocol):
         self.send_chunks()
 
     def send_chunks(self) -> None:
-        """Send what is left of a large body, as far as the client reads it."""
+        """Send the rest of a large body, as far as the client reads it."""
         while self.left > 0 and not self.transport.is_closing() and not self.transport.get_write_buffer_size():
             self.left -= len(_CHUNK)
             self.transport.write(_CHUNK)
@@ -208,7 +208,7 @@ def _redirect(connection: _Connection, number: int) -> None:
 
 
 def _fail(connection: _Connection, number: int) -> None:
-    """Fail in one of three ways in turn."""
+    """Fail in three ways in turn."""
     if number % 3 == 0:
         connection.transport.abort()
     else:

@@ -1,6 +1,6 @@
-"""Writers of tokens and deployments by plain SQL, with a journal of what was committed and when.
+"""Token and deployment writers by plain SQL, with a journal of what was committed and when.
 
-Transactions overlap, some commit late, and a share is rolled back. The outcome of a COMMIT that PostgreSQL did not
+Transactions overlap, some commit late, and a share is rolled back. A COMMIT's outcome that PostgreSQL did not
 confirm is read from a table that the same transaction wrote.
 """
 
@@ -21,9 +21,9 @@ from tests.chaos.event_check import Change, Fact
 from tests.processes.waiting import wait_for
 
 CHAIN_IDS = (1, 8453, 42161)
-# Tokens and deployments of one transaction, at most.
+# Tokens and deployments in one transaction, at most.
 _LAUNCHES, _CHANGES = 6, 5
-# Shares of transactions.
+# Transaction shares.
 _LAUNCHING, _DEPLOYING, _SAVEPOINT, _LATE, _VERY_LATE = 0.3, 0.15, 0.15, 0.15, 0.02
 _LATE_SECONDS, _VERY_LATE_SECONDS = 0.3, 3.0
 _CONNECT_SECONDS = 5
@@ -56,7 +56,7 @@ INSERT INTO tokens_deployment (
 ) VALUES (%s, %s, '', %s, %s, '', %s, '', 0, 0, '', 'enqueued', '', 0, '', now(), now())
 """
 _UPDATE_DEPLOYMENT = "UPDATE tokens_deployment SET status = %s, tx_hash = %s WHERE request_key = %s"
-# Type of the event by the status of a deployment.
+# Event type by deployment status.
 _STATUS_EVENTS = {
     "submitted": "deployment.submitted",
     "indexed": "deployment.succeeded",
@@ -66,19 +66,19 @@ _STATUS_EVENTS = {
 
 @dataclass
 class Journal:
-    """The changes of all transactions."""
+    """All transactions' changes."""
 
     changes: list[Change] = field(default_factory=list)
     commits: int = 0
     rollbacks: int = 0
     # COMMITs that PostgreSQL did not confirm.
     unconfirmed: int = 0
-    # Events of the committed changes.
+    # The committed changes' events.
     events: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def store(self, changes: Collection[Change], *, is_committed: bool, sent_at: float, unconfirmed: bool) -> None:
-        """Store the changes of a transaction with its outcome; those of rolled back savepoints keep theirs."""
+        """Store a transaction's changes with its outcome; those in rolled back savepoints keep theirs."""
         ended = [
             replace(change, is_committed=change.is_committed and is_committed, sent_at=sent_at) for change in changes
         ]
@@ -91,7 +91,7 @@ class Journal:
 
     @property
     def reorged(self) -> int:
-        """Return the number of committed changes by which a token left its block."""
+        """Return how many committed changes took a token from its block."""
         return sum(
             fact.type == "token.reorged" for change in self.changes if change.is_committed for fact in change.facts
         )
@@ -99,7 +99,7 @@ class Journal:
 
 @dataclass
 class _Transaction:
-    """The changes and launches of an open transaction."""
+    """An open transaction's changes and launches."""
 
     changes: list[Change] = field(default_factory=list)
     launched: list[tuple[int, str]] = field(default_factory=list)
@@ -125,7 +125,7 @@ class Writers:
         return pool
 
     def have_ended(self) -> bool:
-        """Return whether all threads have ended. Raises the error of one that failed."""
+        """Return whether all threads have ended. Raises a failed thread's error."""
         return all(thread.done() and thread.result() is None for thread in self.running)
 
     def _write(self, events: int, may_write: Callable[[], bool]) -> None:
@@ -177,7 +177,7 @@ class Writers:
         return not has_failed
 
     def _is_committed(self, number: int) -> bool:
-        """Return the outcome of a COMMIT. The server accepts connections again after all of its old sessions ended."""
+        """Return a COMMIT's outcome. The server accepts connections again after all its old sessions ended."""
 
         def look_up() -> list[bool]:
             with suppress(psycopg.OperationalError), self._connect() as connection:
@@ -205,7 +205,7 @@ class Writers:
             connection.execute("SELECT pg_sleep(%s)", [rng.uniform(0, seconds)])
 
     def _add(self, transaction: _Transaction, *facts: Fact) -> None:
-        # The row is locked until the commit, so that the numbers of its changes are in the sequence of the commits.
+        # The row is locked until the commit, so that its changes are numbered in commit order.
         change = Change(place=next(self._numbers), facts=facts, is_committed=True, sent_at=0.0)
         transaction.changes.append(change)
 
@@ -242,7 +242,7 @@ class Writers:
             self._add(transaction, *facts)
 
     def _next_state(self, old: DictRow, rng: random.Random) -> tuple[DictRow, list[str]]:
-        """Return a token's columns after a random change, and the types of its events."""
+        """Return a token's columns after a random change, and its event types."""
         moved = old | {"block_hash": f"0x{rng.getrandbits(256):064x}", "img_url": self._marker()}
         if old["unindexed"]:
             is_final = rng.random() < 0.3

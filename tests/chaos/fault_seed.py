@@ -1,4 +1,4 @@
-"""One seed of faults: a chain grows and reorganises while followers of it are killed and its nodes misbehave.
+"""One fault seed: a chain grows and reorganises while its followers are killed and its nodes misbehave.
 
 In the end the chain grows quietly until all blocks are final; then every row must match the simulator.
 """
@@ -22,7 +22,7 @@ from tests.simulator.declared_launches import LAUNCHPAD
 from tests.simulator.registry_file import write_registry_file
 from tokens.models import ChainHead, Coverage, CoverageAlarm
 
-# Each seed has a chain of its own, so that several can run at a time.
+# Each seed has its own chain, so that several can run at a time.
 FIRST_CHAIN_ID = 900_000
 FINALITY_DEPTH = 80
 # No reorganisation leaves less than this to finality: followers may have seen a newer head than the chain has now.
@@ -35,7 +35,7 @@ _QUIET = Traffic(launches=0, events=0, noise=0.1, swaps=0)
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """The parameters of a seed."""
+    """A seed's parameters."""
 
     seed: int
     nodes: tuple[tuple[Faults, Limits], ...]
@@ -43,7 +43,7 @@ class Plan:
     steps: int
     verify: str
     websocket: bool
-    # The shares of steps at which a branch is dropped, the follower killed, a node stays on an orphaned branch.
+    # The shares of steps in which a branch is dropped, the follower killed, a node stays on an orphaned branch.
     reorgs: float
     kills: float
     pins: float
@@ -54,7 +54,7 @@ class Plan:
 
 
 def plan(seed: int) -> Plan:
-    """Return the plan of a seed, deterministically."""
+    """Return a seed's plan, deterministically."""
     rng = random.Random(f"plan {seed}")
     verify = rng.choice(("bloom", "bloom", "receipts", "logs"))
     return Plan(
@@ -80,7 +80,7 @@ def _nodes(rng: random.Random, *, verify: str) -> Iterator[tuple[Faults, Limits]
     )
     forgetful = replace(ALL, omitted_for_good=rng.choice((0.0, 0.02)))
     if verify == "logs":
-        # Querying twice finds most of what nodes leave out, and no more than that.
+        # Querying twice finds most that nodes leave out, and no more than that.
         honest = replace(ALL, omitted=0.0)
         yield from ((honest, limits), (replace(honest, behind=rng.randrange(_FURTHEST_BEHIND)), limits))
         return
@@ -102,11 +102,11 @@ def _nodes(rng: random.Random, *, verify: str) -> Iterator[tuple[Faults, Limits]
 def _with_lie(
     nodes: tuple[tuple[Faults, Limits], ...], rng: random.Random, *, verify: str
 ) -> tuple[tuple[Faults, Limits], ...]:
-    """Return the nodes, of which one may report logs with wrong times or indexes, or lack those of its first blocks.
+    """Return the nodes, one of which may report logs with wrong times or indexes, or lack its first blocks' logs.
 
-    What nothing disproves is not drawn: nodes that all lie alike, and wrong times of headers, which a node may return
-    to both readings. Where `verify` is "logs", both readings may have the logs of one node, of which headers disprove
-    only the times. Wrong indexes and pruned logs need another node. Drawn from a stream of its own, so that the other
+    What nothing disproves is not drawn: nodes that all lie alike, and wrong header times, which a node may return
+    to both readings. Where `verify` is "logs", both readings may have one node's logs, whose headers disprove
+    only the times. Wrong indexes and pruned logs need another node. Drawn from its own stream, so that the other
     nodes are as they were without lies.
     """
     usable = [place for place, (faults, _) in enumerate(nodes) if faults.chain_id is None]
@@ -219,7 +219,7 @@ def _serve(chain: SimulatedChain, planned: Plan) -> Iterator[list[Node]]:
 
 
 class _Followers:
-    """The followers of a chain: one, or one and a standby."""
+    """A chain's followers: one, or one and a standby."""
 
     def __init__(self, planned: Plan, fork_server: ForkServer, nodes: Sequence[Node]) -> None:
         self._planned, self._fork_server, self._nodes = planned, fork_server, nodes
@@ -267,7 +267,7 @@ def _followers(planned: Plan, fork_server: ForkServer, nodes: Sequence[Node]) ->
 
 
 def _wait_until_done(chain: SimulatedChain, nodes: Sequence[Node], last: int) -> None:
-    """Wait for the end as long as there is progress: on a busy machine all runs of blocks take longer than one wait."""
+    """Wait for the end as long as there is progress: on a busy machine all block runs take longer than one wait."""
 
     def positions() -> list[tuple[int, ...]]:
         rows = Coverage.objects.filter(chain_id=chain.chain_id)
@@ -279,14 +279,14 @@ def _wait_until_done(chain: SimulatedChain, nodes: Sequence[Node], last: int) ->
 
 
 def _is_done(chain: SimulatedChain, nodes: Sequence[Node], last: int) -> bool:
-    """Return whether all blocks of the nodes are followed and summed up, and verified up to the last one with logs."""
+    """Return whether all the nodes' blocks are followed and summed up, and verified up to the last one with logs."""
     head = chain.head.number - max(node.faults.behind for node in nodes)
     rows = list(Coverage.objects.filter(chain_id=chain.chain_id))
     return bool(rows) and all(min(row.followed_to, row.summed_to) >= head and row.verified_to >= last for row in rows)
 
 
 def _needless_alarms(planned: Plan) -> Iterator[str]:
-    """Return alarms of the verification about what no node had left out or changed: errors that it hid."""
+    """Return verification alarms about what no node had left out or changed: errors that it hid."""
     faults = [faults for faults, _ in planned.nodes]
     omits = any(node.omitted or node.omitted_for_good or node.pruned_to >= 0 for node in faults)
     moves = any(node.log_index_shift for node in faults)

@@ -1,4 +1,4 @@
-"""Chaos run of the follower: launches and trades on a reorganising node, while its follower is killed at random."""
+"""Follower chaos run: launches and trades on a reorganising node, while its follower is killed at random."""
 
 import json
 import os
@@ -35,18 +35,18 @@ from tests.processes.waiting import wait_for
 
 FINALITY_DEPTH = 40
 DEEPEST = 30
-# Most launches of a launching transaction.
+# Most launches in a launching transaction.
 _BATCH = 8
 _KEY = ("currency0", "currency1", "fee", "tickSpacing", "hooks")
-# The interval between two changes of tokens while there is nothing to launch.
+# The interval between two token changes while there is nothing to launch.
 _PAUSE_SECONDS = 0.1
-# Approximate lifetime of a follower, its start included.
+# Approximate follower lifetime, its start included.
 _LIFE_SECONDS = 4.0
-# Timeout of a reorganisation, which runs the transactions that come back; on a busy machine it exceeds the usual 30 s.
+# Timeout for a reorganisation, which runs the transactions that come back; on a busy machine it exceeds the usual 30 s.
 _REORG_SECONDS = 300.0
-# The chain's time from the first block to the last: more than the longest period of rolling sums.
+# The chain's time from the first block to the last: more than the longest rolling sum period.
 _SPAN_SECONDS = 26 * 3600
-# Timeout of a follower's start, before it is killed in any case.
+# Timeout for a follower's start, before it is killed in any case.
 _STARTS_SECONDS = 20.0
 
 
@@ -61,26 +61,26 @@ _STALE_MARKETS = """
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Quantities of a run; `longest_life` is the lifetime of a running follower in seconds, at most."""
+    """A run's quantities; `longest_life` is a running follower's lifetime in seconds, at most."""
 
     launches: int
     # Blocks that consist of trades, at least.
     trades: int
     kills: int
     reorgs: int
-    # The share of the launching transactions that are of the declared launchpad, with one launch each.
+    # The share of launching transactions by the declared launchpad, with one launch each.
     declared: float = 0.0
     seed: int = 1
-    # Pause of the driver while no launch is due.
+    # The driver's pause while no launch is due.
     pause_seconds: float = _PAUSE_SECONDS
     longest_life: float = 3.0
-    # Timeout of the follower's end.
+    # Timeout for the follower's end.
     timeout: float = 120.0
 
 
 @dataclass
 class Outcome:
-    """The outcome of a run."""
+    """A run's outcome."""
 
     kills: int = 0
     reorgs: int = 0
@@ -88,7 +88,7 @@ class Outcome:
     lost: int = 0
     blocks: int = 0
     seconds: float = 0.0
-    # The part of the launches that was there already, at most.
+    # The share of launches that existed already, at most.
     done: float = 0.0
 
 
@@ -98,7 +98,7 @@ def write_finality(path: Path, chain_id: int) -> None:
 
 
 def run(launchpad: Launchpad, environment: Mapping[str, str], plan: Plan) -> Outcome:
-    """Launch as many tokens as planned, all of which are on the chain in the end, followed and verified."""
+    """Launch as many tokens as planned, which are all on the chain in the end, followed and verified."""
     outcome, started = Outcome(), time.monotonic()
     with connect(environment["DATABASE_URL"]) as connection:
         # As the worker does before there are events. Later ones are summed as they are written.
@@ -111,7 +111,7 @@ def run(launchpad: Launchpad, environment: Mapping[str, str], plan: Plan) -> Out
 
 
 def finish_chain(launchpad: Launchpad, database_url: str) -> int:
-    """Make all blocks final, wait until they are followed and verified, and return the number of the newest one."""
+    """Make all blocks final, wait until they are followed and verified, and return the newest one's number."""
     launchpad.mine(FINALITY_DEPTH + 1)
     head = int(launchpad.web3.eth.block_number)
     wait_for(lambda: _is_verified(database_url, head))
@@ -120,7 +120,7 @@ def finish_chain(launchpad: Launchpad, database_url: str) -> int:
 
 
 class ChainDriver:
-    """A driver that launches, changes tokens and reorganises, until there is as much of everything as planned."""
+    """A driver that launches, changes tokens and reorganises, until all that is planned has happened."""
 
     def __init__(self, launchpad: Launchpad, plan: Plan, outcome: Outcome) -> None:
         self.launchpad, self.plan, self.outcome = launchpad, plan, outcome
@@ -130,9 +130,9 @@ class ChainDriver:
         self.traders = ChaosTraders(launchpad, self.rng)
         # The contracts stay.
         self.first = self.highest = self.head
-        # Blocks of trades.
+        # Blocks with trades.
         self.traded = 0
-        # Block number -> the pools of the tokens that it launches.
+        # Block number -> its launched tokens' pools.
         self.blocks: dict[int, list[TradedPool]] = {}
         # The snapshot to revert to, and the block after which that happens.
         self.mark: tuple[str, int] | None = None
@@ -146,7 +146,7 @@ class ChainDriver:
         return [pool for number in sorted(self.blocks) for pool in self.blocks[number]]
 
     def drive(self, killed_enough: threading.Event) -> None:
-        """Run until there is as much of everything as planned."""
+        """Run until all that is planned has happened."""
         plan = self.plan
         while (
             self.launched < plan.launches
@@ -165,7 +165,7 @@ class ChainDriver:
         self._top_up()
 
     def share_due(self) -> float:
-        """Return the share of the launches that is due: evenly over the followers' lives, starts included."""
+        """Return the due share of launches: evenly over the followers' lives, starts included."""
         return (time.monotonic() - self.started) / (self.plan.kills * _LIFE_SECONDS) if self.plan.kills else 1.0
 
     def _act(self) -> None:
@@ -212,7 +212,7 @@ class ChainDriver:
         return rng.choice(((at.wrapped_native, -230_400), (at.usd, -424_400)))
 
     def _draw_launch(self) -> DevLaunchConfig:
-        """Return a launch of which a part is bought by the launch itself."""
+        """Return a launch that buys a part itself."""
         rng, name = self.rng, f"Chaos {self.rng.randrange(10**9)}"
         buys = rng.random() < 0.3
         paired, tick = self._draw_quote(of_launched=0.0 if buys else 0.2)
@@ -228,7 +228,7 @@ class ChainDriver:
         )
 
     def note_launch(self, tx_hash: str) -> None:
-        """Store the pools of a launching transaction."""
+        """Store a launching transaction's pools."""
         receipt = self.launchpad.web3.eth.get_transaction_receipt(tx_hash)
         at = self.launchpad.deployment
         placed = node_client.bind_contract(at.rpc_url, "Locker", at.locker).events.TokenRewardAdded()
@@ -390,7 +390,7 @@ def _is_verified(database_url: str, head: int) -> bool:
 
 
 def _has_stale_markets(database_url: str) -> bool:
-    """Return whether a market has a rate of ether that the follower replaces in the next full minute."""
+    """Return whether a market has an ether rate that the follower replaces in the next full minute."""
     with connect(database_url) as connection:
         return bool(connection.execute(_STALE_MARKETS).rowcount)
 

@@ -2,9 +2,9 @@
 
     python -m tests.chaos.independent_check RPC_URL DATABASE_URL
 
-reads every launch, every event after launch, swap and change of liquidity from the first block on (eth_getLogs, decoded
-by web3.py with the ABIs of the development contracts) and compares them with the rows by plain SQL; candles, rolling
-sums and markets with those that follow from the swaps, and daily sums of fees with those of the events. It shares no
+reads every launch, every event after launch, swap and liquidity change from the first block on (eth_getLogs, decoded
+by web3.py with the development contracts' ABIs) and compares them with the rows by plain SQL; candles, rolling
+sums and markets with those that follow from the swaps, and daily fee sums with the events. It shares no
 code with the service. Prints what is wrong, a line each, and ends with code 1 where something is.
 """
 
@@ -56,18 +56,18 @@ class Found:
 
 
 class Reader:
-    """A reader of the chain, by web3.py."""
+    """A chain reader, by web3.py."""
 
     def __init__(self, rpc_url: str) -> None:
         self.web3 = Web3(HTTPProvider(rpc_url, request_kwargs={"timeout": 60}))
         self.deployment: DevelopmentContracts = locate_contracts(rpc_url)
         self.head = self.web3.eth.block_number
         self._blocks: dict[int, Row] = {}
-        # Pool id -> pool of a launched token.
+        # Pool id -> a launched token's pool.
         self._pools: dict[str, TokenPool] = {}
 
     def read(self) -> Found:
-        """Read all of it, up to the newest block."""
+        """Read everything up to the newest block."""
         found = Found()
         for event in self._events("Factory", self.deployment.factory, "TokenCreated"):
             found.tokens[event["args"]["tokenAddress"]] = self._token(event)
@@ -103,7 +103,7 @@ class Reader:
         return found
 
     def read_trades(self) -> ChainTrades:
-        """Read what happened in the pools of the tokens that were read."""
+        """Read what happened in the read tokens' pools."""
         trades = TradeReader(self._pools, deployment=self.deployment, block_of=self._block)
         manager = self.deployment.pool_manager
         return trades.read(
@@ -151,7 +151,7 @@ class Reader:
         }
 
     def _plain_token(self, event: EventData, pool: Mapping[str, Any]) -> Row:
-        """Return the row of a launch by the declared launchpad, and of its pool's Initialize."""
+        """Return a launch's row by the declared launchpad, and its pool's Initialize."""
         token, terms = event["args"]["token"], event["args"]["terms"]
         is_first = pool["currency0"] == token
         return self._placed(
@@ -197,7 +197,7 @@ class Reader:
         }
 
     def _block(self, number: int) -> Row:
-        """Return the time of a block, and senders and recipients of its transactions by hash."""
+        """Return a block's time, and its transactions' senders and recipients by hash."""
         if number not in self._blocks:
             block = self.web3.eth.get_block(number, full_transactions=True)
             senders = {entry["hash"].to_0x_hex(): entry["from"].lower() for entry in block["transactions"]}
@@ -208,7 +208,7 @@ class Reader:
 
 
 def read_rows(database_url: str, chain_id: int) -> Found:
-    """Read the chain's rows of the database."""
+    """Read the chain's rows in the database."""
     found = Found()
     with psycopg.connect(database_url, row_factory=psycopg.rows.dict_row) as connection:
         tokens = """SELECT token.*, document.uri FROM tokens_token token
@@ -235,13 +235,13 @@ def read_rows(database_url: str, chain_id: int) -> Found:
 
 
 def compare(chain: Found, rows: Found) -> Iterator[str]:
-    """Return the errors of the rows, one line each."""
+    """Return errors in the rows, one line each."""
     for kind, theirs, ours in (("token", chain.tokens, rows.tokens), ("event", chain.events, rows.events)):
         yield from _compare(kind, theirs, ours)
 
 
 def compare_fee_sums(chain: Found, rows: Found) -> Iterator[str]:
-    """Return the errors of daily sums of fees, one line each; none while a worker still adds stored events to them."""
+    """Return errors in daily fee sums, one line each; none while a worker still adds stored events to them."""
     if not rows.has_all_sums:
         return
     expected: dict[tuple[Any, ...], int] = defaultdict(int)
@@ -263,7 +263,7 @@ def compare_fee_sums(chain: Found, rows: Found) -> Iterator[str]:
 
 
 def compare_trades(chain: ChainTrades, rows: TradeRows) -> Iterator[str]:
-    """Return the errors of rows of trades, and of all that follows from them, one line each."""
+    """Return errors in trade rows, and in all that follows from them, one line each."""
     expected, ours = vars(expect_rows(chain, rows)), vars(rows)
     for kind in ("trades", "liquidity", "candles", "sums", "markets"):
         yield from _compare(kind, expected[kind], ours[kind])

@@ -1,4 +1,4 @@
-"""Small form of `make chaos`: a real follower is killed, the chain reorganises, and every row is right in the end."""
+"""`make chaos` in small: a real follower is killed, the chain reorganises, and every row is right in the end."""
 
 from decimal import Decimal
 
@@ -56,7 +56,7 @@ def test_the_check_finds_rows_that_are_missing_wrong_and_made_up(own_launchpad, 
 
 
 def _change_tokens():
-    """Change rows of tokens without a trade; return what the check should find: a part of a line, and the error."""
+    """Change token rows without a trade; return what the check should find: a part of a line, and the error."""
     first, second, third = Token.objects.filter(trades=None)[:3]
     Token.objects.filter(pk=first.pk).update(unindexed=True)
     Token.objects.filter(pk=second.pk).update(name="Other")
@@ -70,7 +70,7 @@ def _change_tokens():
 
 
 def _change_sums():
-    """Change sums of fees, as `_change_tokens`."""
+    """Change fee sums, as `_change_tokens`."""
     changed = CollectionSum.objects.select_related("token").exclude(amount=0)[0]
     rows = CollectionSum.objects.filter(token=changed.token, day=changed.day, since=changed.since)
     rows.update(amount=F("amount") + 1)
@@ -78,9 +78,9 @@ def _change_sums():
 
 
 def _change_trades():
-    """Change rows of trades and of what follows from them, as `_change_tokens`."""
+    """Change trade rows and what follows from them, as `_change_tokens`."""
     deleted, altered, repriced, moved, *_ = PoolTrade.objects.select_related("token").order_by("-position")
-    # As if a reorganisation had left the high of a dropped trade.
+    # As if a reorganisation had left a dropped trade's high.
     stale = MinuteCandle.objects.select_related("token").order_by("-last_position")[0]
     candle = f"candles ('{stale.token.contract_address}', 60, {int(stale.at.timestamp())})"
     hour, sums, liquidity = Candle.objects.all()[0], RollingSum.objects.all()[0], PoolLiquidityChange.objects.all()[0]

@@ -1,4 +1,4 @@
-"""Small form of `make deploy-chaos`: everything is killed once, and every request becomes exactly one token."""
+"""`make deploy-chaos` in small: everything is killed once, and every request becomes exactly one token."""
 
 import tempfile
 from pathlib import Path

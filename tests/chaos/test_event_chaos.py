@@ -1,4 +1,4 @@
-"""Small form of `make event-chaos`: everything is killed once, and every event reaches every healthy receiver."""
+"""`make event-chaos` in small: everything is killed once, and every event reaches every healthy receiver."""
 
 import tempfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The check of the event chaos run finds each planted fault."""
+"""The event chaos run's check finds each planted fault."""
 
 import json
 from dataclasses import replace
@@ -23,7 +23,7 @@ def fact(event_type, subject, mark, owner_id=None):
     return Fact(event_type, 1, subject, owner_id, marks)
 
 
-# A launch, its reorg and its return; a rolled back reorg; a launch that is final at once; a deployment of a partner.
+# A launch, its reorg and its return; a rolled back reorg; a launch that is final at once; a partner's deployment.
 CHANGES = [
     Change(place=1, facts=(fact(INDEXED, TOKEN, "0x01"),), is_committed=True, sent_at=10.0),
     Change(place=3, facts=(fact(REORGED, TOKEN, "0x01"),), is_committed=True, sent_at=20.0),
@@ -33,7 +33,7 @@ CHANGES = [
            sent_at=15.0),
     Change(place=4, facts=(fact("deployment.submitted", KEY, "submitted", PARTNER),), is_committed=True, sent_at=25.0),
 ]  # fmt: skip
-# All events; reorgs; chain 2, of which there is none; the deployment's partner; another one; a misbehaving receiver.
+# All events; reorgs; chain 2, which has none; the deployment's partner; another one; a misbehaving receiver.
 TARGETS = [
     Target(endpoint_id=1),
     Target(endpoint_id=2, types=frozenset({REORGED})),
@@ -84,7 +84,7 @@ def digest_of(row):
 
 
 def found(rows=ROWS, *, drop=(), add=(), bodies=None, **more):
-    """Return what the receivers have of these rows, without and with some receipts."""
+    """Return these rows at the receivers, without and with some receipts."""
     receipts = [
         Receipt(number, 100.0 + row.id, f"evt_{row.id}", True, digest_of(row))
         for number, target in enumerate(TARGETS)

@@ -13,7 +13,7 @@ from tests.processes.fork_server import fork_server
 
 pytestmark = pytest.mark.slow
 
-# So many seeds run at a time: most of what each does is waiting.
+# So many seeds run at a time: each mostly waits.
 AT_ONCE = 10
 FIRST, COUNT = int(os.environ.get("FIRST") or 1), int(os.environ.get("SEEDS") or 20)
 GROUPS = [

@@ -12,10 +12,10 @@ import psycopg
 from tests.chaos.chain_trades import DAY, ChainTrade, ChainTrades, Row, TokenPool, fold, sum_up, value_of
 
 _PERIODS = {"1h": 3600, "6h": 21_600, "24h": DAY}
-# A market is priced anew when the rate of its quote token has changed by more than 1 %.
+# A market is priced anew when its quote token's rate has changed by more than 1 %.
 _STALE_RATE = 0.0102
 
-# Later columns replace earlier ones of the same name.
+# Later columns replace earlier ones with the same name.
 _TRADES = """
     SELECT trade.*, contract_address, extract(epoch FROM at)::bigint AS at,
         '0x' || encode(trade.tx_hash, 'hex') AS tx_hash, '0x' || encode(trader, 'hex') AS trader
@@ -62,19 +62,19 @@ class About:
 
 @dataclass
 class TradeRows:
-    """The rows of the database: by (token, position), by (token, seconds, beginning), and so on."""
+    """The database rows: by (token, position), by (token, seconds, beginning), and so on."""
 
     trades: dict[Any, Row] = field(default_factory=dict)
     liquidity: dict[Any, Row] = field(default_factory=dict)
     candles: dict[Any, Row] = field(default_factory=dict)
     sums: dict[Any, Row] = field(default_factory=dict)
     markets: dict[Any, Row] = field(default_factory=dict)
-    # The end of the periods of sums, in Unix seconds.
+    # When the sums' periods end, in Unix seconds.
     rolled_to: int = 0
 
 
 def read_trade_rows(connection: "psycopg.Connection[Row]", chain_id: int) -> TradeRows:
-    """Read the chain's rows, those of tokens that are no longer on the chain included."""
+    """Read the chain's rows, also for tokens that are no longer on the chain included."""
 
     def read(query: Any, *keys: str) -> dict[Any, Row]:
         rows = connection.execute(query, [chain_id]).fetchall()
@@ -94,9 +94,9 @@ def read_trade_rows(connection: "psycopg.Connection[Row]", chain_id: int) -> Tra
 def expect_rows(chain: ChainTrades, rows: TradeRows) -> TradeRows:
     """Return the rows that follow from the chain.
 
-    A trader may be unknown to the rows, as ranges of logs don't have it; the sums count those that are known. Rows of
+    A trader may be unknown to the rows, as log ranges don't have it; the sums count known ones. Rows of
     versions before 0.3.0 have neither the transaction's index nor the fee, and conversions through a router are trades.
-    Where such a version ran, sums may begin at the rate of their first trade, and trades have the rate of a launched
+    Where such a version ran, sums may begin at their first trade's rate, and trades have the rate of a launched
     quote token without its trades that were missing then.
     """
     known = {key for key, row in rows.trades.items() if row["trader"] is not None}
@@ -156,7 +156,7 @@ def _sums(
 
 
 def _opening(chain: ChainTrades, token: str, earlier: Sequence[ChainTrade], following: ChainTrade, begin: int) -> Row:
-    """Return the price at the beginning of a period; in USD where the quote token is no launched one."""
+    """Return the price when a period begins; in USD where the quote token is no launched one."""
     pool = chain.pools[token]
     price: Any = earlier[-1].price if earlier else About(pool.starting_price)
     if pool.quote not in chain.rates:
@@ -208,7 +208,7 @@ def _in_usd(pool: TokenPool, price: float, quote_usd: float, ranges: Sequence[tu
 
 
 def _reserves(pool: TokenPool, price: float, ranges: Sequence[tuple[int, int, int]]) -> float:
-    """Return what the ranges hold, in whole units of the quote token."""
+    """Return what the ranges hold, in whole quote tokens."""
     unit, quote_unit = 10.0**18, 10.0**pool.quote_decimals
     raw = price * quote_unit / unit
     root = sqrt(raw if pool.is_first else 1 / raw)
@@ -223,7 +223,7 @@ def _reserves(pool: TokenPool, price: float, ranges: Sequence[tuple[int, int, in
 
 
 def _change(price_usd: float, sums: Row | None) -> About:
-    """Return percentage points since the beginning of a period; none without a trade in it."""
+    """Return percentage points since a period began; none without a trade in it."""
     if sums is None:
         return About(0.0)
     opening = sums["opening_usd"]

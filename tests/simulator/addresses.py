@@ -1,4 +1,4 @@
-"""The contracts of chain 8453 in the registry that simulated launches use, and unregistered addresses."""
+"""The registry's contracts on chain 8453 that simulated launches use, and unregistered addresses."""
 
 from tests.nodes.launch_builder import FACTORY_V4
 

@@ -20,7 +20,7 @@ GENESIS_TIME = 1_735_689_600
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Block:
-    """A block of one branch."""
+    """A block on one branch."""
 
     number: int
     hash: str
@@ -29,7 +29,7 @@ class Block:
     time: int
     transactions: tuple[Transaction, ...]
     logs_bloom: int
-    # The header's root of the receipts; that of the transactions where empty.
+    # The header's receipt root; the transaction root if empty.
     receipts_root: str = ""
 
     @property
@@ -40,7 +40,7 @@ class Block:
 class SimulatedChain:
     """Blocks from number 0 on; block 0 is empty. One thread changes it; any number may read.
 
-    A list of blocks is only ever appended to, and a reorg makes a new one: a reader of `blocks` has a stable branch.
+    A block list is only ever appended to, and a reorg makes a new one: a reader of `blocks` has a stable branch.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class SimulatedChain:
         self.dropped: list[list[Block]] = []
         # Called with each new head, in the chain's thread.
         self.listeners: list[Callable[[Block], None]] = []
-        # The tokens of the canonical chain, and their addresses.
+        # The canonical chain's tokens, and their addresses.
         self._alive: list[Launched] = []
         self._known: set[str] = set()
         self._add(self.blocks, ())
@@ -76,7 +76,7 @@ class SimulatedChain:
         return self.blocks[-1]
 
     def mine(self, count: int = 1, *, transactions: Sequence[Transaction] | None = None) -> None:
-        """Add blocks: of the chain's usual traffic, or each with these transactions."""
+        """Add blocks: with the chain's usual traffic, or each with these transactions."""
         for _ in range(count):
             mined = self._draw() if transactions is None else transactions
             self._add(self.blocks, mined)
@@ -84,9 +84,9 @@ class SimulatedChain:
             self._announce(self.head)
 
     def reorg(self, depth: int, *, keep: float = 0.8, length: int | None = None) -> None:
-        """Drop the newest blocks and put a branch of `length` blocks (as many, by default) in their place.
+        """Drop the newest blocks and replace them by a branch with `length` blocks (as many, by default).
 
-        `keep` is the share of the dropped transactions that are mined again there, in other blocks and shuffled: a few
+        `keep` is the share of dropped transactions that are mined again there, in other blocks and shuffled: a few
         as another transaction with the same effect, and a few reverted.
         """
         if not 0 < depth < len(self.blocks):
@@ -114,14 +114,14 @@ class SimulatedChain:
             self._announce(block)
 
     def replace_blocks(self, changed: Mapping[int, Block]) -> None:
-        """Put other blocks with the same hashes in the place of these, number -> block: a chain with other filters."""
+        """Put other blocks with the same hashes instead of these, number -> block: a chain with other filters."""
         for number, block in changed.items():
             former, self.blocks[number], self.by_hash[block.hash] = self.blocks[number], block, block
             for entry in block.transactions:
                 self.places[entry.hash] = [block if place is former else place for place in self.places[entry.hash]]
 
     def truth(self, *, blocks: Sequence[Block] | None = None) -> Truth:
-        """Return the expected tokens and events of the canonical chain, or of these blocks of it."""
+        """Return the expected tokens and events on the canonical chain, or in these blocks."""
         return truth_of(self.blocks if blocks is None else blocks)
 
     def _announce(self, block: Block) -> None:
@@ -179,7 +179,7 @@ class SimulatedChain:
 
 
 def truth_of(blocks: Iterable[Block]) -> Truth:
-    """Return the expected rows of these blocks."""
+    """Return these blocks' expected rows."""
     tokens: dict[str, TokenTruth] = {}
     events: list[EventTruth] = []
     pool_logs: list[PoolLogTruth] = []
@@ -201,7 +201,7 @@ def truth_of(blocks: Iterable[Block]) -> Truth:
 
 
 def bloom(logs: Iterable[LogEntry]) -> int:
-    """Return the bloom filter of a block's logs, whose masks a test compares with those of a real node."""
+    """Return the bloom filter for a block's logs, whose masks a test compares with a real node's."""
     return reduce(or_, (bloom_mask(item) for log in logs for item in (log.address, *log.topics)), 0)
 
 

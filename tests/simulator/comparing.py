@@ -1,4 +1,4 @@
-"""Comparison of the service's rows with the truth of a simulated chain, in both directions."""
+"""Comparison between the service's rows and a simulated chain's truth, in both directions."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ _PLACED = ("tx_hash", "log_index", "block_number", "block_hash")
 def differences(truth: Truth, *, chain_id: int, above: int = -1, with_trades: bool = True) -> list[str]:
     """Return the missing, superfluous and different rows, one line each; no lines mean equality.
 
-    Blocks up to `above` have not been read; the truth must be of the blocks above it.
+    Blocks up to `above` have not been read; the truth must cover the blocks above it.
     """
     rows = {
         token.contract_address: _token_row(token)
@@ -93,7 +93,7 @@ def _event_row(event: TokenEvent) -> Json:
 
 
 def _compare_sums(chain_id: int) -> Iterable[str]:
-    """Yield the sums of fees that differ from those of the stored events, which equal the truth's."""
+    """Yield the fee sums that differ from the stored events' sums, which equal the truth's."""
     sum_chain(chain_id)
     stored, counted = stored_sums(chain_id=chain_id), counted_sums(chain_id=chain_id)
     for kind in counted._fields:

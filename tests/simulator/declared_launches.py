@@ -1,6 +1,6 @@
-"""Launches of a launchpad that only a registry file declares: one v4 pool each, whose hook swaps in it, too.
+"""Launches by a launchpad that only a registry file declares: one v4 pool each, whose hook swaps in it, too.
 
-The event has a condition and a struct; the creator is in the log of another contract, or the transaction's sender.
+The event has a condition and a struct; the creator is in another contract's log, or the transaction's sender.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from tests.simulator.pool_traffic import POOL_MANAGER
 LAUNCHPAD = "simulated"
 _FACTORY = "0xfAc70Fac70Fac70FaC70FAc70FAC70fAc70FaC70"
 _REGISTRAR = "0x4E91574A4e91574a4E91574a4e91574A4E91574a"
-# Only launches of this kind make a pool.
+# Only this kind makes a pool.
 _KIND, _OTHER_KIND = 1, 2
 _LAUNCHED = "Launched(address,uint8,bytes32,(string,string))"
 _OWNED = "Owned(address,address)"
@@ -21,7 +21,7 @@ _FEE, _SPACING, _TICK = 10_000, 200, -230_400
 
 
 def declaration(chain_ids: Iterable[int]) -> str:
-    """Return the table of a registry file that declares the launchpad."""
+    """Return the registry file's table that declares the launchpad."""
     contracts = ", ".join(f'{chain_id} = ["{_FACTORY.lower()}"]' for chain_id in chain_ids)
     owned = f'{{ log = "Owned(address indexed token, address creator)", by = "{_REGISTRAR.lower()}"'
     return f"""
@@ -42,7 +42,7 @@ pool_id = "poolId"
 
 
 def declared(maker: LaunchMaker, *, sender: str) -> Launched:
-    """Build a launch, among logs of strangers and a launch of a kind that does not count."""
+    """Build a launch, among strangers' logs and a launch whose kind does not count."""
     rng = maker.rng
     token, creator, hook, stranger = (maker.address() for _ in range(4))
     name, read_name, symbol, read_symbol = maker.name()
@@ -54,7 +54,7 @@ def declared(maker: LaunchMaker, *, sender: str) -> Launched:
         emit(token, "Transfer(address,address,uint256)", ZERO, _FACTORY, SUPPLY, indexed=(0, 1)),
         _initialized(stranger, token, quote, rng.randbytes(32), hook=stranger),
         _initialized(POOL_MANAGER, token, quote, pool_id, hook=hook),
-        # Another pool of the token, by anyone.
+        # Another pool with the token, by anyone.
         _initialized(POOL_MANAGER, token, quote, rng.randbytes(32), hook=stranger),
         emit(stranger, _OWNED, token, stranger, indexed=(0,)),
         emit(_REGISTRAR, _OWNED, stranger, stranger, indexed=(0,)),

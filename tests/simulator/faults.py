@@ -1,4 +1,4 @@
-"""The faults and limits of a simulated node."""
+"""A simulated node's faults and limits."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from tests.nodes.recorded_node import RefusedError
 
 @dataclass(frozen=True, kw_only=True)
 class Faults:
-    """Rates of faulty requests (1 is each), and what a node lacks permanently. All are 0 by default."""
+    """Rates for faulty requests (1 is each), and what a node lacks permanently. All are 0 by default."""
 
     # An HTTP error, 429 or a JSON-RPC error that requests a retry later.
     errors: float = 0.0
@@ -18,20 +18,20 @@ class Faults:
     hang_seconds: float = 0.3
     # The body is cut, a batch lacks a response, a result is null or lacks a field.
     halves: float = 0.0
-    # Logs of eth_getLogs that are missing in one response, or in all responses of this node; that are duplicated; and
+    # eth_getLogs logs that are missing in one response, or in all this node's responses; that are duplicated; and
     # responses whose logs are shuffled.
     omitted: float = 0.0
     omitted_for_good: float = 0.0
-    # Transactions whose logs are missing in all of these responses.
+    # Transactions whose logs are missing in all these responses.
     forgotten: float = 0.0
-    # The newest block whose logs the node has pruned: it returns none of them, without an error. With
-    # `prunes_receipts`, it has no receipts of these blocks either.
+    # The newest block whose logs the node has pruned: it returns none, without an error. With
+    # `prunes_receipts`, it has no receipts in these blocks either.
     pruned_to: int = -1
     prunes_receipts: bool = False
-    # Seconds by which the node's times differ from the chain's: of blocks and logs, or of logs only.
+    # Seconds by which the node's times differ from the chain's: in blocks and logs, or in logs only.
     time_shift: int = 0
     log_time_shift: int = 0
-    # By how much the indexes of logs and of their transactions differ from the chain's. Receipts have the chain's.
+    # By how much the indexes in logs and in their transactions differ from the chain's. Receipts have the chain's.
     log_index_shift: int = 0
     tx_index_shift: int = 0
     doubled: float = 0.0
@@ -52,7 +52,7 @@ class Faults:
     lacking: frozenset[str] = frozenset()
 
 
-# All required kinds of faults at once.
+# All required faults at once.
 ALL = Faults(
     errors=0.05,
     dropped=0.01,
@@ -70,7 +70,7 @@ ALL = Faults(
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """The limits of one request; None is unlimited. The error messages are those of a provider."""
+    """One request's limits; None is unlimited. The error messages are a provider's."""
 
     blocks: int | None = None
     logs: int | None = None
@@ -88,6 +88,6 @@ _WORDS = {
 
 
 def too_many(what: str, *, limit: int, first: int, last: int) -> RefusedError:
-    """Return a provider's error for a query of logs beyond a limit."""
+    """Return a provider's error for a log query beyond a limit."""
     code, words = _WORDS[what]
     return RefusedError(code, words.format(limit=limit, first=first, last=last))

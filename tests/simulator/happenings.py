@@ -27,7 +27,7 @@ class Emitted:
 
 
 class HappeningMaker:
-    """Generator of events after launch; the same seed makes the same ones."""
+    """Generator for events after launch; the same seed makes the same ones."""
 
     def __init__(self, rng: random.Random, maker: LaunchMaker) -> None:
         self.rng, self.maker = rng, maker
@@ -49,7 +49,7 @@ class HappeningMaker:
         return self.rng.choice(choices)(token)
 
     def noise(self, token: Launched | None) -> Emitted:
-        """Return a log without meaning: of an unregistered contract, or of one that is not a source of that event."""
+        """Return a log without meaning: by an unregistered contract, or by one that does not emit that event."""
         stranger, account = self.maker.address(), token.address if token else self.maker.address()
         amount = self.rng.randrange(10**20)
         looks = [
@@ -72,12 +72,12 @@ class HappeningMaker:
             ),
         ]  # fmt: skip
         if token and token.columns["locker_address"] != addresses.LOCKERS[1]:
-            # A locker of the registry, but not the token's.
+            # A registry locker, but not the token's.
             looks.append(emit(addresses.LOCKERS[1], _COLLECTED, account, amount, 0, [amount], [0], indexed=(0,)))
         return Emitted(self.rng.choice(looks), None)
 
     def currency_claim(self) -> Emitted:
-        """Return a claim of fees in a currency that is no launched token."""
+        """Return a fee claim in a currency that is no launched token."""
         return self._fee_claim(WETH, token=None)
 
     def _made_up_launch(self, stranger: str) -> LogEntry:
@@ -292,7 +292,7 @@ class HappeningMaker:
 
 
 def as_stored(value: Any) -> Any:
-    """Return a value of an event as it is stored in rows."""
+    """Return an event value as it is stored in rows."""
     if isinstance(value, bytes):
         return "0x" + value.hex()
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Generator of launches as the contracts of chain 8453 emit them, with the expected row, derived without decoding."""
+"""Generator for launches as the contracts on chain 8453 emit them, with the expected row, derived without decoding."""
 
 import json
 import random
@@ -42,29 +42,29 @@ class Launched:
 
     address: str
     logs: tuple[LogEntry, ...]
-    # The row's columns, without those of its position in the chain.
+    # The row's columns, without its chain position's.
     columns: Json
     shares: tuple[Share, ...]
     extensions: Json
-    # The return values of its contracts: (address, function) -> value, types as in Solidity.
+    # Its contracts' return values: (address, function) -> value, types as in Solidity.
     views: dict[tuple[str, str], tuple[str, Any]] = field(default_factory=dict)
-    # Makes the call of one launch to the factory itself, by the sender; few tests need it.
+    # The launch calls the factory itself, by the sender; few tests need it.
     calldata: Callable[[], str] | None = None
     value: int = 0
-    # Events of the launch's own logs: (index of the log, kind, arguments).
+    # Events from the launch's own logs: (log index, kind, arguments).
     collected: tuple[tuple[int, str, Json], ...] = ()
-    # Liquidity of the launch's own logs.
+    # Liquidity from the launch's own logs.
     minted: tuple[tuple[int, LiquidityTruth], ...] = ()
     # Facts on which events after launch depend.
     vault: bool = False
     airdrop: str | None = None
     position_id: int | None = None
-    # Of a declared launchpad: the hook, which swaps in the pool itself.
+    # For a declared launchpad: the hook, which swaps in the pool itself.
     hook: str | None = None
 
 
 class LaunchMaker:
-    """Generator of launches; the same seed makes the same ones."""
+    """Generator for launches; the same seed makes the same ones."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
@@ -84,7 +84,7 @@ class LaunchMaker:
         return name, name, symbol, symbol
 
     def v4(self, *, sender: str, caller: str | None, paired: tuple[str, str | None] | None = None) -> Launched:
-        """Build a launch of generation v4; `caller` is the contract that calls the factory, the sender where None.
+        """Build a v4 launch; `caller` is the contract that calls the factory, the sender where None.
 
         `paired` is a token to pair with, and the symbol that it returns.
         """
@@ -95,7 +95,7 @@ _WORDS = ("moon", "dog", "inu", "coin", "犬", "pepe", "base", "cat")
 
 
 class _V4Launch:
-    """Builder of one v4 launch."""
+    """Builder for one v4 launch."""
 
     def __init__(
         self, maker: LaunchMaker, *, sender: str, caller: str | None, paired: tuple[str, str | None] | None
@@ -245,7 +245,7 @@ class _V4Launch:
             self.extensions["sniperTax"] = dict(zip(names, fees, strict=True))
 
     def _extend(self, address: str, *, bps: int, value: int = 0, data: bytes = b"") -> int:
-        """Add an extension and return its part of the supply."""
+        """Add an extension and return its supply part."""
         supply = SUPPLY * bps // BPS
         self.extension_addresses.append(address)
         self.extension_calls.append((address, value, bps, data))
@@ -297,7 +297,7 @@ class _V4Launch:
         self.extensions["devBuy"] = {"amount": str(bought), "amountEth": str(value), "recipient": user}
 
         def log() -> None:
-            # The purchase has the locker collect fees, of which there are none yet.
+            # The purchase has the locker collect fees; there are none yet.
             none = [0] * len(self.shares)
             signature = "ClaimedRewards(address,uint256,uint256,uint256[],uint256[])"
             arguments = {"token": self.token, "amount0": "0", "amount1": "0"}

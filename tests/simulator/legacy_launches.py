@@ -1,4 +1,4 @@
-"""Launches of generations v0 and v3.1, which require reading their transactions in full and calling their tokens."""
+"""Launches in generations v0 and v3.1, which require reading their transactions in full and calling their tokens."""
 
 from tests.nodes.launch_builder import FACTORY_V31, V31_CREATED, WETH, ZERO, uniswap_v3_logs
 from tests.nodes.log_encoding import emit
@@ -9,12 +9,12 @@ from tests.simulator.truth import Json, LiquidityTruth, Share
 _TICK = -230_400
 _MOVED = "Transfer(address,address,uint256)"
 _V0_CREATED = "TokenCreated(address,uint256,address,string,string,uint256,uint256,address)"
-# The percentage of the fees that the creator of a v3.1 token gets; creator and interface share 80.
+# The fee percentage that a v3.1 token's creator gets; creator and interface share 80.
 _CREATOR_REWARD = 40
 
 
 def v31(maker: LaunchMaker, *, sender: str) -> Launched:
-    """Build a launch of v3.1 through an unregistered contract, so that there is no call to read."""
+    """Build a v3.1 launch through an unregistered contract, so that there is no call to read."""
     token, admin, creator, interface = (maker.address() for _ in range(4))
     name, read_name, symbol, read_symbol = maker.name()
     position_id, pool = maker.rng.randrange(1, 2**60), maker.address()
@@ -59,7 +59,7 @@ def v31(maker: LaunchMaker, *, sender: str) -> Launched:
 
 
 def v0(maker: LaunchMaker, *, sender: str) -> Launched:
-    """Build a launch of v0 with a new locker, through an unregistered contract."""
+    """Build a v0 launch with a new locker, through an unregistered contract."""
     token, locker, pool = (maker.address() for _ in range(3))
     name, read_name, symbol, read_symbol = maker.name()
     position_id = maker.rng.randrange(1, 2**60)
@@ -89,7 +89,7 @@ def v0(maker: LaunchMaker, *, sender: str) -> Launched:
 
 
 def _minted(token: str) -> tuple[int, LiquidityTruth]:
-    """Return the liquidity of `uniswap_v3_logs`, with the index of its log behind that of the mint."""
+    """Return the `uniswap_v3_logs` liquidity, with its log index behind the mint's."""
     is_first = token.lower() < WETH.lower()
     lower, upper = (_TICK, 887_200) if is_first else (-887_200, -_TICK)
     amounts = (SUPPLY, 0) if is_first else (0, SUPPLY)

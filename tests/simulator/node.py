@@ -15,16 +15,16 @@ from tests.simulator.shapes import Json, PlacedLog, block_json, block_logs, log_
 from tests.simulator.state_views import call_state
 
 _VIEWS = ("symbol()", "decimals()", "totalSupply()", "imageUrl()", "image()", "metadata()", "context()", "fee()")
-# The number of blocks that the chain grows beyond an orphaned branch before no node serves that branch.
+# How many blocks the chain grows beyond an orphaned branch before no node serves that branch.
 _FORK_LIVES = 20
 _FUNCTIONS = {"0x" + keccak(text=name)[:4].hex(): name for name in _VIEWS}
 
 
 @dataclass
 class Node:
-    """The node of one URL.
+    """One URL's node.
 
-    `faults` and `limits` may be changed at any time; `pinned` sets the blocks of a branch to stay on. Which
+    `faults` and `limits` may be changed at any time; `pinned` sets a branch's blocks to stay on. Which
     request goes wrong is drawn from the node's own seed, in order of arrival.
     """
 
@@ -43,7 +43,7 @@ class Node:
         self.rng, self.lock = random.Random(self.seed), threading.Lock()
 
     def draw(self, part: float) -> bool:
-        """Return whether an event of this probability happens now."""
+        """Return whether an event with this probability happens now."""
         with self.lock:
             return part > 0 and self.rng.random() < part
 
@@ -71,14 +71,14 @@ class Node:
 
 @dataclass(frozen=True)
 class View:
-    """A node's chain while it answers one request: the first `count` of the blocks."""
+    """A node's chain while it answers one request: the first `count` blocks."""
 
     node: Node
     blocks: list[Block]
     count: int
 
     def answer(self, method: str, params: Sequence[Any]) -> Any:
-        """Return the result of a call. Raises RefusedError."""
+        """Return a call's result. Raises RefusedError."""
         self.node.count(method)
         if method in self.node.faults.lacking or method not in _METHODS:
             raise RefusedError(-32601, f"the method {method} does not exist/is not available")
@@ -226,7 +226,7 @@ def _number(view: View, name: str) -> int:
 
 
 def _filter(query: Json) -> Callable[[PlacedLog], bool]:
-    """Return the predicate of a log query: one of the addresses, and at each place one of the topics."""
+    """Return a log query's predicate: an allowed address, and an allowed topic at each index."""
     addresses = query.get("address")
     if addresses is not None:
         named = [addresses] if isinstance(addresses, str) else addresses
@@ -264,7 +264,7 @@ def _corrupt_logs(node: Node, found: list[PlacedLog]) -> list[PlacedLog]:
 
 
 def _lost(node: Node, placed: PlacedLog) -> bool:
-    """Return whether this node's index permanently lacks the log, or all of its transaction."""
+    """Return whether this node's index permanently lacks the log, or its whole transaction."""
     block, transaction, _, _, index = placed
     log_lost = _drawn(f"{node.seed} {block.hash} {index}") < node.faults.omitted_for_good
     return log_lost or _drawn(f"{node.seed} {transaction.hash}") < node.faults.forgotten

@@ -1,4 +1,4 @@
-"""Swaps and liquidity changes in pools of a simulated chain, as logs with the expected trades."""
+"""Swaps and liquidity changes in a simulated chain's pools, as logs with the expected trades."""
 
 import random
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from tests.nodes.log_encoding import LogEntry, emit
 from tests.simulator.launches import Launched, LaunchMaker
 from tests.simulator.truth import LiquidityTruth, SwapTruth
 
-# Of chain 8453.
+# On chain 8453.
 POOL_MANAGER = "0x498581fF718922c3f8e6A244956aF099B2652b2b"
 
 _V4_SWAP = "Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24)"
@@ -20,7 +20,7 @@ _V3_BURN = "Burn(address,int24,int24,uint128,uint256,uint256)"
 _CONVERTED = "FeesSwapped(address,address,uint256,address,uint256)"
 _HOOK_FEE = "Transfer(address,address,address,uint256,uint256)"
 _NOBODY = "0x" + "00" * 20
-# Fee of all v4 pools here, and the launchpad's fifth of it, in parts per million.
+# The fee in all v4 pools here, and the launchpad's fifth of it, in parts per million.
 _FEE, _SHARE, _MILLION, _SCALE = 10_000, 2_000, 10**6, 10**18
 
 
@@ -30,23 +30,23 @@ class PoolEmitted:
 
     log: LogEntry
     truth: SwapTruth | LiquidityTruth | None
-    # Logs of the hook and the locker beside it.
+    # The hook's logs, and the locker's beside it.
     before: tuple[LogEntry, ...] = ()
     after: tuple[LogEntry, ...] = ()
 
 
 class PoolTrafficMaker:
-    """Generator of swaps and liquidity changes; the same seed makes the same ones."""
+    """Generator for swaps and liquidity changes; the same seed makes the same ones."""
 
     def __init__(self, rng: random.Random, maker: LaunchMaker) -> None:
         self.rng, self.maker = rng, maker
 
     def of(self, token: Launched) -> PoolEmitted:
-        """Return a swap in the token's pool, or now and then a change of its liquidity."""
+        """Return a swap in the token's pool, or now and then a change in its liquidity."""
         return self.liquidity(token) if self.rng.random() < 0.1 else self.swap(token)
 
     def foreign(self) -> PoolEmitted:
-        """Return a swap or liquidity change in a pool of no launched token."""
+        """Return a swap or liquidity change in a pool without a launched token."""
         pool, someone = self.rng.randbytes(32), self.maker.address()
         swapped = (self.rng.randrange(1, 10**20), -self.rng.randrange(1, 10**20), 2**96, 10**18, 0)
         looks: list[Callable[[], LogEntry]] = [
@@ -57,14 +57,14 @@ class PoolTrafficMaker:
         return PoolEmitted(self.rng.choice(looks)(), None)
 
     def swap(self, token: Launched) -> PoolEmitted:
-        """Return a swap in the token's pool: of any size, by anyone, or by a locker or hook that converts fees."""
+        """Return a swap in the token's pool: with any size, by anyone, or by a locker or hook that converts fees."""
         rng = self.rng
         is_v4 = len(token.columns["pool_address"]) == 66
         is_buy, is_conversion, is_nothing = rng.random() < 0.6, is_v4 and rng.random() < 0.1, rng.random() < 0.03
         amount_token = rng.randrange(1, 10 ** rng.randrange(1, 28))
         amount_quote = 0 if is_nothing else rng.randrange(1, 10 ** rng.randrange(1, 21))
         protocol_fee, is_taken_before = None, False
-        # No hook of v4's launchpad takes a part of a declared launchpad's swaps.
+        # No hook from v4's launchpad takes a part in a declared launchpad's swaps.
         if is_v4 and token.hook is None:
             is_taken_before = rng.random() < (0.8 if is_buy else 0.2)
             amount_quote, protocol_fee = _take_fee(amount_quote, is_buy=is_buy, is_before=is_taken_before)
@@ -78,7 +78,7 @@ class PoolTrafficMaker:
         sender = (token.hook or token.columns["locker_address"]) if by_itself else self.maker.address()
         pool = token.columns["pool_address"]
         if is_v4:
-            # The amounts of the swapper.
+            # The swapper's amounts.
             swapper = (-amounts[0], -amounts[1])
             log = emit(
                 POOL_MANAGER, _V4_SWAP, bytes.fromhex(pool[2:]), sender, *swapper, sqrt_price, 10**18, -5, _FEE,
@@ -137,7 +137,7 @@ def _is_currency0(token: Launched) -> bool:
 
 
 def _take_fee(amount: int, *, is_buy: bool, is_before: bool) -> tuple[int, int]:
-    """Return what the pool moves of the quote token, and the hook's fee: of the specified amount, or of the result."""
+    """Return the quote amount that the pool moves, and the hook's fee: of the specified amount, or of the result."""
     if not is_before:
         return amount, amount * _SHARE // _MILLION
     scaled = _SHARE * _SCALE // (_MILLION + _SHARE if is_buy else _MILLION - _SHARE)
@@ -151,7 +151,7 @@ def _hook_fee(token: Launched, fee: int) -> LogEntry:
 
 
 def _report(token: Launched, swap: SwapTruth) -> LogEntry:
-    """Return the locker's report of a conversion."""
+    """Return the locker's conversion report."""
     sides = [(swap.quote, swap.amount_quote), (token.address, swap.amount_token)]
     (sold, paid), (bought, received) = sides if swap.is_buy else sides[::-1]
     if swap.is_buy:

@@ -1,6 +1,6 @@
-"""Prices of a simulated chain's pools as far as their liquidity reaches (docs/market.md), by fractions from its truth.
+"""Prices in a simulated chain's pools as far as their liquidity reaches (docs/market.md), by fractions from its truth.
 
-Only the square root at a tick, a function of Uniswap's contracts, is shared with the service.
+Only the square root at a tick, a function in Uniswap's contracts, is shared with the service.
 """
 
 from collections import defaultdict
@@ -16,7 +16,7 @@ _Ranges = dict[tuple[int, int], int]
 
 
 def reached_logs(truth: Truth) -> Iterator[PoolLogTruth]:
-    """Yield the logs of pools with the prices of swaps that count."""
+    """Yield the pools' logs with the swap prices that count."""
     ranges: dict[str, _Ranges] = defaultdict(lambda: defaultdict(int))
     launched: dict[str, _Ranges] = defaultdict(dict)
     # The transaction that added the first liquidity.
@@ -37,7 +37,7 @@ def reached_logs(truth: Truth) -> Iterator[PoolLogTruth]:
 
 
 def _reached(swap: SwapTruth, launched: Mapping[tuple[int, int], int], ranges: Mapping[tuple[int, int], int]) -> int:
-    """Return the nearest square root of a price with liquidity of a hundredth of the launch's depth all the way."""
+    """Return the nearest price's square root with a hundredth of the launch's depth all the way."""
     root = swap.sqrt_price
     if not launched:
         return root
@@ -52,7 +52,7 @@ def _reached(swap: SwapTruth, launched: Mapping[tuple[int, int], int], ranges: M
     for tick in ticks if is_above else reversed(ticks):
         middle = (tick + end) // 2 if abs(tick - end) > 1 else min(tick, end)
         active = sum(liquidity for (lower, upper), liquidity in ranges.items() if lower <= middle < upper)
-        # Where the depth is a hundredth of that at the launch's end.
+        # Where the depth is a hundredth of the depth at the launch's end.
         depth = Fraction(100 * active, size)
         last = floor(tick_root(ends[1]) * depth) if is_above else floor(tick_root(ends[0]) / depth) if depth > 0 else at
         reach = min(last, tick_root(tick)) if is_above else max(last, tick_root(tick))

@@ -1,4 +1,4 @@
-"""Nodes of a simulated chain behind URLs on loopback: JSON-RPC over HTTP, new heads over a WebSocket."""
+"""A simulated chain's nodes behind URLs on loopback: JSON-RPC over HTTP, new heads over a WebSocket."""
 
 import threading
 import time
@@ -94,7 +94,7 @@ def _refuse(body: Any, error: Any) -> bytes:
 
 
 def _halve(node: Node, reply: Any) -> bytes:
-    """Return a partial response: a cut body, or one without a reply of the batch, its result or a field."""
+    """Return a partial response: a cut body, or one without a reply in the batch, its result or a field."""
     replies = reply if isinstance(reply, list) else [reply]
     chosen = node.pick(4)
     victim = replies[node.pick(len(replies))] if replies else {}
@@ -122,7 +122,7 @@ def _halve(node: Node, reply: Any) -> bytes:
 
 
 class _Announcer:
-    """Publisher of new heads to subscribers."""
+    """Publisher that sends new heads to subscribers."""
 
     def __init__(self, node: Node) -> None:
         self.node = node

@@ -1,4 +1,4 @@
-"""The JSON-RPC objects of blocks, transactions, receipts and logs."""
+"""JSON-RPC objects for blocks, transactions, receipts and logs."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -25,7 +25,7 @@ def block_json(block: Block, *, full: bool) -> Json:
 
 
 def header_json(block: Block) -> Json:
-    """Return a block's header, in the schema of newHeads."""
+    """Return a block's header, in the newHeads schema."""
     return {
         "number": hex(block.number),
         "hash": block.hash,
@@ -50,7 +50,7 @@ def header_json(block: Block) -> Json:
 
 @lru_cache(maxsize=50_000)
 def _root(block: Block) -> str:
-    """Return the root of the block's receipts, whose computation a test compares with those of a real node."""
+    """Return the block's receipt root, whose computation a test compares with a real node's."""
     return receipts_root(
         [receipt_json(block, place, bloom=0, with_times=False) for place in range(len(block.transactions))]
     )
@@ -84,7 +84,7 @@ def transaction_json(block: Block, place: int) -> Json:
 
 
 def receipt_json(block: Block, place: int, *, bloom: int, with_times: bool) -> Json:
-    """Return the receipt of a transaction by its index in the block; `bloom` is that of its own logs."""
+    """Return a transaction's receipt by its index in the block; `bloom` is its own logs' filter."""
     entry = block.transactions[place]
     return {
         "transactionHash": entry.hash,

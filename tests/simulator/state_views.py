@@ -1,4 +1,4 @@
-"""The return values of launched contracts' views of their changing state, derived from the truth of a block."""
+"""Return values from launched contracts' views of their changing state, derived from a block's truth."""
 
 from functools import lru_cache
 from typing import Any
@@ -31,7 +31,7 @@ _FUNCTIONS = {
 
 
 def call_state(blocks: tuple[Block, ...], *, to: str, data: str) -> bytes | None:
-    """Return the value of a view as of the end of the last block; None where the contract has no such view."""
+    """Return a view's value as of the last block's end; None where the contract has no such view."""
     function = _FUNCTIONS.get(data[:10])
     if function is None:
         return None
@@ -81,7 +81,7 @@ def _rewards(token: TokenTruth) -> bytes:
 
 
 def _v31_rewards(token: TokenTruth | None, *, contract: str) -> bytes | None:
-    """Return the entry of an LP NFT, which is empty where v3.1's locker holds no such NFT."""
+    """Return an LP NFT's entry, which is empty where v3.1's locker holds no such NFT."""
     if contract.lower() != addresses.LOCKER_V31.lower():
         return None
     if token is None or token.columns["generation"] != "v3.1":
@@ -98,7 +98,7 @@ def _preference(token: TokenTruth, index: int) -> bytes | None:
 
 
 def _airdrop(token: TokenTruth | None, *, contract: str) -> bytes:
-    """Return the entry of the newer contract, which is empty for other tokens; the older one has none here."""
+    """Return the newer contract's entry, which is empty for other tokens; the older one has none here."""
     airdrop = token and token.extensions["airdrop"]
     is_here = airdrop and airdrop["admin"] and contract == addresses.AIRDROPS[0]
     admin, root, amount = (airdrop["admin"], airdrop["merkleRoot"], airdrop["amount"]) if is_here else (_ZERO, "0x", 0)

@@ -1,4 +1,4 @@
-"""`tests.simulator`: the served chain, its faults, and the agreement of its truth with the service's indexing."""
+"""`tests.simulator`: the served chain, its faults, and its truth's agreement with the service's indexing."""
 
 import json
 from typing import Any

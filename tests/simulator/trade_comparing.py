@@ -1,4 +1,4 @@
-"""Comparison of trades, liquidity changes and candles with the truth of a simulated chain, computed anew from it.
+"""Comparison between trades, liquidity changes and candles and a simulated chain's truth, computed anew from it.
 
 Nothing here is shared with the service's own arithmetic: prices are fractions, and candles are made in chain order.
 """
@@ -18,7 +18,7 @@ from tokens.models import Candle, MinuteCandle, PoolLiquidityChange, PoolTrade
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 # Stored prices have 24 significant digits.
 _PRECISION = Fraction(1, 10**23)
-# Columns of numbers that are rounded: compared by their distance.
+# Columns with rounded numbers: compared by their distance.
 _ROUNDED = ("price", "open", "high", "low", "close")
 _FLOATS = ("open_usd", "high_usd", "low_usd", "close_usd")
 # USD for a whole unit. Other quote tokens have no price, except launched ones, for which it depends on their trades.
@@ -66,7 +66,7 @@ def _is_equal(name: str, expected: Any, stored: Any) -> bool:
     if name in _FLOATS:
         return isclose(stored, expected, rel_tol=1e-12)
     if name == "trader":
-        # Logs alone, of which the history is read, have none.
+        # Logs alone, from which history is read, have none.
         return stored in ("", expected)
     return bool(stored == expected)
 
@@ -140,14 +140,14 @@ def _candle_truths(truth: Truth, swaps: Sequence[PoolLogTruth]) -> dict[tuple[st
 
 
 def _net(entries: Sequence[PoolLogTruth], *, seconds: int) -> Json:
-    """Return what purchases of a day paid less what sales got; other candles have none."""
+    """Return what a day's purchases paid less what sales got; other candles have none."""
     logs = map(_swap, entries)
     paid = sum(log.amount_quote if log.is_buy else -log.amount_quote for log in logs)
     return {"net_quote": paid if seconds == _DAY else None}
 
 
 def _candle(entries: Sequence[PoolLogTruth], truth: Truth) -> Json:
-    """Return the candle of a period's swaps in chain order; without USD where their quote's price is not known here."""
+    """Return a candle from a period's swaps in chain order; without USD where their quote's price is not known here."""
     logs = [_swap(entry) for entry in entries]
     prices = [_price(log) for log in logs]
     demand = [log for log in logs if not log.is_conversion]
@@ -171,7 +171,7 @@ def _candle(entries: Sequence[PoolLogTruth], truth: Truth) -> Json:
 
 
 def _micro_usd(log: SwapTruth, usd: Fraction) -> int:
-    """Return the value of a swap in millionths of a dollar, rounded half up."""
+    """Return a swap's value in millionths of a dollar, rounded half up."""
     exact = Fraction(log.amount_quote, 10**log.quote_decimals) * usd * 10**6
     return (2 * exact.numerator + exact.denominator) // (2 * exact.denominator)
 

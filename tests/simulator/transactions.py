@@ -1,4 +1,4 @@
-"""Transactions of a simulated chain: launches of one or several tokens, events after them, noise and failures."""
+"""A simulated chain's transactions: launches with one or several tokens, events after them, noise and failures."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ class Transaction:
     calldata: Callable[[], str] | None
     succeeded: bool
     logs: tuple[LogEntry, ...]
-    # (index of the log, expected event)
+    # (log index, expected event)
     launches: tuple[tuple[int, Launched], ...] = ()
     happenings: tuple[tuple[int, Happening], ...] = ()
     pool_logs: tuple[tuple[int, SwapTruth | LiquidityTruth], ...] = ()
@@ -39,14 +39,14 @@ class Transaction:
 
 @dataclass(frozen=True, kw_only=True)
 class Traffic:
-    """The mean number of transactions of each kind in a block."""
+    """The mean transaction count per block for each kind."""
 
     launches: float = 0.3
     events: float = 0.6
     noise: float = 0.4
-    # With none, launches have no logs of v4 pools.
+    # With none, launches have no v4 pool logs.
     swaps: float = 0.0
-    # The shares of the launches: of a declared launchpad, of older generations, of several tokens, reverted.
+    # Launch shares: by a declared launchpad, in older generations, with several tokens, reverted.
     declared: float = 0.0
     legacy: float = 0.06
     several: float = 0.08
@@ -54,7 +54,7 @@ class Traffic:
 
 
 class TransactionMaker:
-    """Generator of transactions; the same seed makes the same ones."""
+    """Generator for transactions; the same seed makes the same ones."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
@@ -63,7 +63,7 @@ class TransactionMaker:
         self.pools = PoolTrafficMaker(rng, self.launches)
 
     def block(self, traffic: Traffic, alive: Sequence[Launched]) -> list[Transaction]:
-        """Return the transactions of a block; `alive` are the earlier tokens that they may be about."""
+        """Return a block's transactions; `alive` are the earlier tokens that they may be about."""
         found = [self.launch(traffic, alive) for _ in range(self._count(traffic.launches))]
         fresh = [token for transaction in found for _, token in transaction.launches]
         known = [*alive, *fresh]
@@ -74,7 +74,7 @@ class TransactionMaker:
         return found
 
     def launch(self, traffic: Traffic, alive: Sequence[Launched] = ()) -> Transaction:
-        """Return a launch of one token or of several."""
+        """Return a launch with one token or several."""
         rng, sender, draw = self.rng, self.launches.address(), self.rng.random()
         is_traded = traffic.swaps > 0
         if draw < traffic.legacy:
@@ -98,7 +98,7 @@ class TransactionMaker:
         return revert(found) if rng.random() < traffic.reverted else found
 
     def event(self, alive: Sequence[Launched]) -> Transaction:
-        """Return events after launch of one token or several, and noise between them."""
+        """Return events after launch for one token or several, and noise between them."""
         emitted = []
         needs = set()
         for _ in range(self.rng.choice((1, 1, 1, 2, 3))):
@@ -117,10 +117,10 @@ class TransactionMaker:
         return self._emitting([self.happenings.noise(token) for _ in range(self.rng.randrange(3))], needs)
 
     def swaps(self, alive: Sequence[Launched]) -> Transaction:
-        """Return swaps and liquidity changes in pools of launched tokens, and in foreign ones."""
+        """Return swaps and liquidity changes in launched tokens' pools, and in foreign ones."""
         emitted, needs = list[PoolEmitted](), set[str]()
         for _ in range(self.rng.choice((1, 1, 2, 3))):
-            # A few tokens have most of the trades.
+            # A few tokens have most trades.
             token = self.rng.choice(alive[: self.rng.choice((3, len(alive)))]) if alive else None
             if token is None or self.rng.random() < 0.15:
                 emitted.append(self.pools.foreign())
@@ -167,13 +167,13 @@ class TransactionMaker:
                 )
                 happenings.append((start + place, event))
         if self.rng.random() < 0.06:
-            # The logs of any contract that launches: its token is updated in the same transaction.
+            # Logs from any contract that launches: its token is updated in the same transaction.
             emitted = self.happenings.of(launched[-1])
             if emitted.happening:
                 happenings.append((len(logs), emitted.happening))
             logs.append(emitted.log)
         for token in launched if is_traded else ():
-            # Its liquidity, and the purchase of its creator.
+            # Its liquidity, and its creator's purchase.
             for one in (self.pools.liquidity(token), self.pools.swap(token)):
                 _add_pool_log(one, logs, pool_logs)
         return self._transaction(
@@ -211,7 +211,7 @@ def revert(transaction: Transaction) -> Transaction:
 
 
 def _add_pool_log(one: PoolEmitted, logs: list[LogEntry], truths: list[tuple[int, SwapTruth | LiquidityTruth]]) -> None:
-    """Add a log of a pool with those beside it, and what it is expected to be, with its place."""
+    """Add a pool's log with those beside it, and what it is expected to be, with its place."""
     if one.truth:
         truths.append((len(logs) + len(one.before), one.truth))
     logs += [*one.before, one.log, *one.after]

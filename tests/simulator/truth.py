@@ -1,4 +1,4 @@
-"""The expected rows of a simulated chain, recorded while it is built; no log is decoded for them."""
+"""A simulated chain's expected rows, recorded while it is built; no log is decoded for them."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -8,7 +8,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """A recipient of fees; `wants` is Both, Paired or Clanker."""
+    """A fee recipient; `wants` is Both, Paired or Clanker."""
 
     admin: str
     recipient: str
@@ -22,9 +22,9 @@ class Share:
 
 @dataclass(frozen=True, kw_only=True)
 class Happening:
-    """An event after launch that counts, and its changes of the token.
+    """An event after launch that counts, and its changes to the token.
 
-    `changes` maps a column of the token to its value after the event; "recipient", "share_admin" and "wants" change one
+    `changes` maps a token column to its value after the event; "recipient", "share_admin" and "wants" change one
     share of the fees, and are (index, value); "airdrop" holds keys of that extension. `claims` are (recipient,
     currency, amount).
     """
@@ -54,14 +54,14 @@ class Placed:
 
 @dataclass(frozen=True, kw_only=True)
 class TokenTruth:
-    """The current state of a launched token."""
+    """A launched token's current state."""
 
     at: Placed
     address: str
     # The row's columns by name, those that changed since the launch included.
     columns: Json
     shares: tuple[Share, ...]
-    # Keys of `extensions` beside the fees, as the row has them; None where the launch has none.
+    # Keys in `extensions` beside the fees, as the row has them; None where the launch has none.
     extensions: Json
 
     def after(self, happening: Happening) -> "TokenTruth":
@@ -87,7 +87,7 @@ class EventTruth:
 
 @dataclass(frozen=True, kw_only=True)
 class SwapTruth:
-    """A swap in the pool of a token."""
+    """A swap in a token's pool."""
 
     token: str
     is_buy: bool
@@ -95,31 +95,31 @@ class SwapTruth:
     # Smallest units.
     amount_token: int
     amount_quote: int
-    # Of the quote token in smallest units for one of the token: the square root times 2^96, inverted where the token is
+    # Quote token per token, in smallest units: the square root times 2^96, inverted where the token is
     # currency 1.
     sqrt_price: int
     is_currency0: bool
     quote: str
     quote_decimals: int
-    # What the hook of a v4 pool took beside it, of the quote token.
+    # What a v4 pool's hook took beside it, in the quote token.
     protocol_fee: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class LiquidityTruth:
-    """Liquidity that was added to the pool of a token, or removed."""
+    """Liquidity that was added to a token's pool, or removed."""
 
     token: str
     tick_lower: int
     tick_upper: int
     liquidity: int
-    # Of currency 0 and currency 1, as v3's event has them.
+    # In currency 0 and currency 1, as v3's event has them.
     amounts: tuple[int | None, int | None] = (None, None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PoolLogTruth:
-    """A swap or liquidity change with its position, and the sender of its transaction."""
+    """A swap or liquidity change with its position, and its transaction's sender."""
 
     at: Placed
     trader: str
@@ -128,7 +128,7 @@ class PoolLogTruth:
 
 @dataclass(frozen=True, kw_only=True)
 class Truth:
-    """All expected rows of a chain: tokens by address, events and pool logs in the chain's sequence."""
+    """All rows expected for a chain: tokens by address, events and pool logs in the chain's sequence."""
 
     tokens: dict[str, TokenTruth]
     events: list[EventTruth]

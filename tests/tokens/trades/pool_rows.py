@@ -1,4 +1,4 @@
-"""Rows of trades, candles and liquidity, written without the code of the service."""
+"""Trade, candle and liquidity rows, written without the service's code."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -13,13 +13,13 @@ from tokens.trades.trade_rows import TradeRow
 
 CHAIN = 8453
 WETH = "0x4200000000000000000000000000000000000006"
-# Midday of a Wednesday.
+# A Wednesday at midday.
 NOW = datetime(2026, 11, 18, 12, tzinfo=UTC)
 _EXACT = Context(prec=200, rounding=ROUND_HALF_UP)
 
 
 def make_partitions(*, weeks: int = 4) -> None:
-    """Make the partitions of trades and minute candles: of the week of NOW, of weeks before, and of the next one."""
+    """Make the partitions for trades and minute candles: for NOW's week, weeks before, and the next one."""
     monday = (NOW - timedelta(days=NOW.weekday())).date()
     with connection.cursor() as cursor:
         for week in range(-weeks, 2):
@@ -50,7 +50,7 @@ def trade_row(
     price: Decimal | str = "0.0000000001",
     quote_usd: Decimal | str | None = "3000",
 ) -> TradeRow:
-    """Return a trade; by default the first of its second, in a quote token of 18 decimals."""
+    """Return a trade; by default the first of its second, in a quote token with 18 decimals."""
     unix_time = int(at.timestamp())
     rate = None if quote_usd is None else Decimal(quote_usd)
     return TradeRow(
@@ -75,7 +75,7 @@ def trade_value(amount_quote: int, rate: Decimal) -> Decimal:
 
 
 def write_trades(rows: Iterable[TradeRow]) -> None:
-    """Insert trades, and make the candles of their tokens anew."""
+    """Insert trades, and make their tokens' candles anew."""
     written = list(rows)
     columns = ("token_id", "position", "tx_hash", "trader", "is_buy", "is_conversion", "amount_token", "amount_quote")
     PoolTrade.objects.bulk_create(
@@ -91,7 +91,7 @@ def write_trades(rows: Iterable[TradeRow]) -> None:
 
 
 def remake_candles(token_ids: Iterable[int]) -> None:
-    """Make the candles of tokens anew, from their stored trades."""
+    """Make tokens' candles anew, from their stored trades."""
     for model, seconds in ((MinuteCandle, 60), (Candle, 86_400)):
         model.objects.filter(token_id__in=token_ids).delete()
         buckets = defaultdict(list)
@@ -129,7 +129,7 @@ def _candle(trades: Sequence[PoolTrade]) -> dict[str, object]:
 
 
 def add_liquidity(token_id: int, lower: int, upper: int, liquidity: int, *, position: int = 1) -> None:
-    """Insert a change of liquidity."""
+    """Insert a liquidity change."""
     PoolLiquidityChange.objects.create(
         token_id=token_id, position=position, at=NOW, tick_lower=lower, tick_upper=upper, liquidity=liquidity
     )

@@ -1,4 +1,4 @@
-"""Tests of tokens/trades/candles.py and pool_log_rows.py: candles equal a recomputation from the trades in Python."""
+"""Tests for tokens/trades/candles.py and pool_log_rows.py: candles equal a recomputation from the trades in Python."""
 
 from collections.abc import Iterable
 from contextlib import contextmanager
@@ -39,7 +39,7 @@ def add(rows: Iterable[TradeRow]) -> AddedTrades:
 
 @pytest.fixture
 def tokens():
-    """Return the ids of two tokens; the partitions of their trades exist."""
+    """Return two token ids; the partitions for their trades exist."""
     ensure_partitions(TRADE_TABLES, [NOW - WEEK, NOW], now=NOW)
     return [launched_token().pk, launched_token().pk]
 
@@ -69,7 +69,7 @@ def test_they_equal_a_recomputation_after_any_additions_and_deletions(tokens, wo
     stored = {}
     with example():
         for _ in range(data.draw(st.integers(1, 5))):
-            # In any sequence, some of them stored before, some twice.
+            # In any sequence, some stored before, some twice.
             batch = data.draw(st.lists(st.sampled_from(rows), max_size=10)) if rows else []
             added = add(sorted(batch, key=lambda row: row.position)).rows
             assert {row.position for row in added} == {row.position for row in batch} - set(stored)
@@ -107,7 +107,7 @@ def test_batches_may_be_cut_anywhere(tokens, world, data):
 @given(world=trade_worlds(max_size=14))
 def test_rows_after_their_retention_are_not_written(tokens, settings, world):
     rows = of_tokens(world, tokens)
-    # The week before the one of NOW is over.
+    # The week before NOW's is over.
     settings.TRADE_DAYS, settings.CANDLE_MINUTE_DAYS = 3, 2
     monday = week_of(NOW).timestamp()
     with example():

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 SOLANA, CONFIG = 101, "config"
 DECIMALS, QUOTE_DECIMALS = 6, 9
-# Of the program.
+# The program's.
 MIN_SQRT_PRICE, MAX_SQRT_PRICE = 4_295_048_016, 79_226_673_521_066_979_257_578_248_091
 
 _POOLS = """
@@ -33,7 +33,7 @@ _READ = f"""
 
 @st.composite
 def curves(draw):
-    """Return a curve as the program accepts it, with reserves of up to 2^56 units; each segment has a millionth."""
+    """Return a curve as the program accepts it, with reserves up to 2^56 units; each segment has a millionth."""
     start = draw(st.integers(MIN_SQRT_PRICE, MAX_SQRT_PRICE // 2**8))
     steps = draw(st.lists(st.integers(start // 10**6, start), min_size=1, max_size=16))
     prices = list(accumulate(steps, initial=start))[1:]
@@ -94,7 +94,7 @@ def test_progress_is_the_reserve_in_percent_and_rises_with_the_price(curve, data
     assert found == sorted(found)
     for price, progress in zip(prices[:-2], found, strict=False):
         exact = Decimal(curve.reserve_at(price)) * 100 / curve.migration_threshold
-        # A unit that `reserve_at` rounds off, and the millionths of a percent that are rounded off here.
+        # A unit that `reserve_at` rounds off, and the percent millionths that are rounded off here.
         assert abs(progress - exact) <= Decimal(100) / curve.migration_threshold + Decimal("0.000001")
         assert progress < 100
 

@@ -1,4 +1,4 @@
-"""Trades of declared launchpads, from recorded transactions of their real contracts to the token's page."""
+"""Trades on declared launchpads, from their real contracts' recorded transactions to the token's page."""
 
 import html
 import re
@@ -33,7 +33,7 @@ RECORDING = next(path for path in RECORDINGS if path.stem == "zora-creator_coin_
 _SWAP = codec.load_abi("uniswap_v4").event("Swap")
 V3_SWAP, POOL_CREATED = (codec.load_abi("uniswap_v3").event(name) for name in ("Swap", "PoolCreated"))
 PAIR_SYNC, PAIR_SWAP = (codec.load_abi("uniswap_v2").event(name) for name in ("Sync", "Swap"))
-# The calldata of decimals().
+# Calldata for decimals().
 _DECIMALS = "0x313ce567"
 
 
@@ -47,7 +47,7 @@ def install(recording, recorded_node, settings, forget_chains, tmp_path):
     """Return a function that installs the recorded chain, whose quote token is worth a dollar, and its node."""
     redis_client().flushdb()
     settings.RATE_LIMIT_PUBLIC, settings.FEEDS = 0, ("dexscreener", "udf")
-    # The recording is of no certain time.
+    # The recording has no certain time.
     settings.CANDLE_MINUTE_DAYS = settings.TRADE_DAYS = 100_000
     node = recorded_node(recording)
     expected = recording["expected"]
@@ -133,7 +133,7 @@ def test_trades_with_the_curve_of_a_switched_off_launchpad_stay(install, recordi
 
 @pytest.mark.parametrize("decimals", [0, 6, 77])
 def test_decimals_reach_the_page(decimals, install, recording):
-    """Check prices, amounts and supply by fractions of the pool's own numbers."""
+    """Check prices, amounts and supply by fractions from the pool's own numbers."""
     node, expected = install("zora"), recording["expected"]
     hold_view(node, expected["token"], _DECIMALS, f"0x{decimals:064x}")
     assert backfill(recording).endswith("repaired: 0 missing, 0 invented\n")
@@ -252,14 +252,14 @@ def test_feeds_have_both_pools_of_a_graduated_token_in_time(install, recording):
     had_curve = token.generation == "virtuals"
     (launch,) = ledger["launches"]
     assert (launch["outcome"]["graduated"], ledger["totals"]["graduated"]) == (had_curve or None, had_curve)
-    # The fee of the launch's pool is not that of the later one.
+    # The launch pool's fee differs from the later pool's.
     page = get(f"/tokens/{CHAIN}/{token.contract_address}").content.decode()
     assert "A purchase costs" not in page and "Rules of the pool" not in page
     assert page.count('<span class="chip good">Graduated</span>') == 2 * had_curve
     assert "Sniper protection" not in page and "does not apply" not in page
     graduation = (change.at, 100) if had_curve else (None, None)
     assert stored_graduation() == graduation
-    # The same of rows that an earlier version stored.
+    # The same for rows that an earlier version stored.
     Market.objects.update(graduated_at=None, curve_progress=None)
     with connection.cursor() as cursor:
         cursor.execute(import_module("tokens.migrations.0063_graduations_of_declared_curves").GRADUATE)
@@ -267,9 +267,9 @@ def test_feeds_have_both_pools_of_a_graduated_token_in_time(install, recording):
     trade_writing.recount_tokens(CHAIN, [token.pk])
     assert stored_graduation() == graduation
 
-    # Each wrong place of the change is found.
+    # Each wrong position for the change is found.
     faults = (
-        # A later one: the trades in the new pool would be of the former one.
+        # A later one: the trades in the new pool would belong to the former one.
         {"block_number": last},
         {"tx_hash": token.tx_hash, "block_number": token.block_number},
         {"tx_hash": "0x" + "1" * 64},
@@ -286,7 +286,7 @@ CURVES = [path for path in RECORDINGS if path.stem.startswith(("virtuals", "flau
 
 @pytest.mark.parametrize("recording", CURVES, indirect=True, ids=lambda path: path.stem)
 def test_the_feed_check_names_seeded_faults_of_declared_launchpads(install, recording):
-    """Alter each stored trade in turn: curve trades, swaps with parts, and swaps in both pools of graduated tokens."""
+    """Alter each stored trade in turn: curve trades, swaps with parts, and swaps in graduated tokens' both pools."""
     install(name_of(recording))
     backfill(recording)
     for trade in PoolTrade.objects.order_by("position"):
@@ -304,7 +304,7 @@ def test_the_feed_check_names_seeded_faults_of_declared_launchpads(install, reco
 
 
 def fees_of_recorded_swaps(recording) -> list[tuple[int, int]]:
-    """Return quote amount and fee, in parts per million, of each swap in the v3 pool and in the pair.
+    """Return quote amount and fee, in parts per million, for each swap in the v3 pool and in the pair.
 
     The v3 factory reports its pool's fee. The pair's is the one by which its reserves allow exactly the output.
     """
@@ -330,7 +330,7 @@ def fees_of_recorded_swaps(recording) -> list[tuple[int, int]]:
 
 
 def implied_fee(paid: int, got: int, held_in: int, held_out: int) -> int:
-    """Return the only fee of a tenth of a percent's multiples with which the constant product pays this out."""
+    """Return the only fee in multiples of 0.1 % with which the constant product pays this out."""
     exact = [
         fee
         for fee in range(0, 20_000, 500)

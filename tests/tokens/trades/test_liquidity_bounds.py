@@ -35,7 +35,7 @@ LOWEST, HIGHEST = 4_295_128_740, 1_461_446_703_485_210_103_287_273_052_203_988_8
 FIRST_TICK, LAST_TICK = -230_400, -120_000
 FULL = (-887_200, 887_200)
 L = 10**24
-# WETH for a token, at the ends of the launch's ranges.
+# WETH for a token, at the launch ranges' ends.
 START, END = 1.0001**FIRST_TICK, 1.0001**LAST_TICK
 
 
@@ -52,7 +52,7 @@ def test_a_price_within_a_gap_of_the_launchs_ranges_counts():
 
 def test_other_liquidity_counts_as_far_as_it_is_a_hundredth_as_deep():
     launched = {(0, 1000): 10**20}
-    # As much as the launch's: a hundredth of the depth is a hundredth of the root, and of its reverse.
+    # As much as the launch's: 1 % depth is 1 % of the root, and of its reverse.
     wide = bounds_of(launched, launched | {FULL: 10**20})
     assert wide.lowest == tick_root(0) // 100
     assert wide.highest == 100 * tick_root(1000)
@@ -71,7 +71,7 @@ def test_adjoining_ranges_are_joined():
 
 @dataclass
 class Pool:
-    """A token in a pool, with its swaps by prices of a token in WETH."""
+    """A token in a pool, with its swaps by token prices in WETH."""
 
     token: Token
     is_first: bool
@@ -87,7 +87,7 @@ class Pool:
         )  # fmt: skip
 
     def change(self, block: int, ticks: tuple[int, int], liquidity: int, *, log: int = 3) -> LiquidityChange:
-        """Return a change of liquidity between two ticks of the token's price."""
+        """Return a liquidity change between two ticks of the token's price."""
         lower, upper = ticks if self.is_first else (-ticks[1], -ticks[0])
         return LiquidityChange(
             self.token.pool_address, block, self._time(9), f"0x{log:064x}", log, lower, upper, liquidity
@@ -227,7 +227,7 @@ def test_the_change_of_a_new_token_uses_the_rate_at_its_launch(pool):
     # The launch was at a rate of 2,000, and the five minutes began at 2,500.
     assert [market.price_change_1h, market.price_change_24h] == pytest.approx([25, 25])
     assert change_of_5_minutes(pool) == pytest.approx(0, abs=1e-6)
-    # The rate of the chain's newest block is another one since, and nobody traded.
+    # The newest block's rate is another one since, and nobody traded.
     ReferencePrice.objects.create(
         chain_id=8453, pool=reference.pool, block_number=130, position=chain_position(130, 0),
         at=pool.now - timedelta(minutes=2), currency=reference.currency, usd=Decimal(4000),
@@ -275,7 +275,7 @@ def test_stored_prices_are_repaired_by_the_command(pool):
     store([pool.swap(130, -(10**25), 10**17, 1.5 * START, minutes=3)])
     bounded = prices(), stored_candles(), Market.objects.values_list("price_quote", "price_change_1h").get()
     assert "changed: 0, of trades in 1 pools" in run()
-    # As a version without bounds stored them, and both are of one day.
+    # As a version without bounds stored them, and both are in one day.
     far = [chain_position(block, 5) for block in (120, 121)]
     PoolTrade.objects.filter(position__in=far).update(price=Decimal("2.9e-39"))
     MinuteCandle.objects.update(low=Decimal("2.9e-39"))

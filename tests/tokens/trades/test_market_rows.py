@@ -1,4 +1,4 @@
-"""Markets of tokens with own trades (tokens/trades/market_rows.py), and the reserves of their pools."""
+"""Markets for tokens with own trades (tokens/trades/market_rows.py), and the reserves of their pools."""
 
 import math
 import random
@@ -56,7 +56,7 @@ def chain():
 
 
 def set_rate(chain, usd: str, *, block: int = 1) -> None:
-    """Store a price of WETH."""
+    """Store a WETH price."""
     pool = chain.reference_pools[0]
     ReferencePrice.objects.create(
         chain_id=CHAIN, pool=pool.pool, block_number=block, position=block << 20, at=NOW, currency=pool.currency,
@@ -144,7 +144,7 @@ def test_changes_have_6_decimals_in_usd_and_in_the_quote_token(chain, quote_usd)
 
 
 def test_a_price_that_returns_has_changed_by_exactly_nothing(chain):
-    """Check prices whose quotient is not 1 in binary fractions, as after a purchase and the sale of all of it."""
+    """Check prices whose quotient is not 1 in binary fractions, as after a purchase and its complete sale."""
     quote_usd = "3000.1"
     set_rate(chain, quote_usd)
     rng, tokens = random.Random(7), [make_pool_token() for _ in range(20)]
@@ -275,7 +275,7 @@ def test_liquidity_of_a_launch_is_its_tokens_at_the_starting_price(chain, addres
     refresh_markets(chain, [token.pk])
     assert token.market.liquidity_usd == pytest.approx(token.market.market_cap)
     assert token.market.last_position == 77
-    # Twice the square root of the price: tokens for 1/root, and quote units of the same value and more.
+    # Twice the price's square root: tokens for 1/root, and quote units with the same value and more.
     trade(chain, trade_row(token.pk, NOW, price=Decimal(4 * STARTING_PRICE)))
     with localcontext(prec=50):
         tokens, quote = liquidity * (1 / (2 * a) - 1 / b), liquidity * a
@@ -294,7 +294,7 @@ def test_liquidity_that_was_removed_is_not_counted(chain):
 
 @pytest.mark.parametrize(
     ("price", "amount0", "amount1"),
-    # Below, in and above a range from 1 to 4, that is from root 1 to root 2, of liquidity 6000.
+    # Below, in and above a range from 1 to 4, that is from root 1 to root 2, with liquidity 6000.
     [(0.25, 3000, 0), (1, 3000, 0), (2.25, 1000, 3000), (4, 0, 6000), (9, 0, 6000)],
 )
 def test_reserves_of_a_range(price, amount0, amount1):
@@ -342,7 +342,7 @@ def test_no_price_of_a_hostile_quote_token_is_too_large_or_too_small(chain, tick
 
 
 def test_decimals_of_both_tokens_count(chain):
-    """A token of 6 decimals paired with a stable one of 6, at tick 0: one for one."""
+    """A token with 6 decimals paired with a stable one with 6, at tick 0: one for one."""
     stable = chain.reference_pools[0].stable
     token: Token = make_pool_token(tick=0, decimals=6, paired_token=stable, quote_decimals=6, supply=10**10)
     refresh_markets(chain, [token.pk])

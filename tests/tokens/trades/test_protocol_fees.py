@@ -1,4 +1,4 @@
-"""tokens/trades/protocol_fees.py: what traders paid and got, against the recorded transfers of their tokens."""
+"""tokens/trades/protocol_fees.py: what traders paid and got, against their tokens' recorded transfers."""
 
 import pytest
 
@@ -15,7 +15,7 @@ HOOK, QUOTE = "0x" + "Bb" * 20, 10**18
 
 
 def recorded_trades(label, launched):
-    """Return the trades of a recorded transaction in the pool of a launch."""
+    """Return a recorded transaction's trades in a launch's pool."""
     launch, logs = launch_of(launched), mined(label).logs
     fees = [entry for entry in logs if entry["topics"][0] in FEE_TOPICS]
     swaps = attach_reports(read(logs), fees, chain=base()).swaps
@@ -60,7 +60,7 @@ def test_a_recorded_conversion_costs_what_its_locker_paid():
 
 
 def fee_of(*, is_buy=True, quote=QUOTE, before=(), after=(), fee=10_000, hook=HOOK):
-    """Return the fee of a swap, with the fees of hooks before it and after it as (hook, amount) or as amounts."""
+    """Return a swap's fee, with hooks' fees before it and after it as (hook, amount) or as amounts."""
 
     def hook_fees(given):
         pairs = (entry if isinstance(entry, tuple) else (HOOK, entry) for entry in given)

@@ -1,4 +1,4 @@
-"""Tests of tokens/trades/quote_rates.py and pool_prices.py: prices of quote tokens in USD."""
+"""Tests for tokens/trades/quote_rates.py and pool_prices.py: quote token prices in USD."""
 
 import random
 from datetime import UTC, datetime, timedelta
@@ -40,13 +40,13 @@ STARTED = datetime(2026, 1, 5, tzinfo=UTC)
 
 @pytest.fixture
 def trades(db):
-    """Make the table of trades writable at any time."""
+    """Make the trade table writable at any time."""
     with connection.cursor() as cursor:
         cursor.execute("CREATE TABLE tokens_trade_any PARTITION OF tokens_trade DEFAULT")
 
 
 def root(price: Fraction | int, decimals: int = 18, quote_decimals: int = 6, *, is_currency0: bool = True) -> int:
-    """Return the sqrtPriceX96 of a price of whole units, rounded down."""
+    """Return the sqrtPriceX96 for a price in whole units, rounded down."""
     raw = Fraction(price) * 10**quote_decimals / 10**decimals
     raw = raw if is_currency0 else 1 / raw
     return isqrt(raw.numerator * 2**192 // raw.denominator)
@@ -68,7 +68,7 @@ def exact(sqrt_price: int, decimals: int = 18, quote_decimals: int = 6, *, is_cu
 
 
 def swap(pool: str, block: int, sqrt_price: int, *, log_index: int = 0) -> Swap:
-    """Return a swap in a block of a chain with blocks of 2 s."""
+    """Return a swap in a block on a chain with 2 s blocks."""
     return Swap(
         pool=pool,
         block_number=block,
@@ -84,7 +84,7 @@ def swap(pool: str, block: int, sqrt_price: int, *, log_index: int = 0) -> Swap:
 
 
 def usd(block, *swaps, quote=WETH, chain=BASE, log_index=0):
-    """Return the rate of a quote token at a place of the chain, for a batch."""
+    """Return a quote token's rate at a chain position, for a batch."""
     return load_rates(chain, {quote}, swaps).usd_at(quote, chain_position(block, log_index))
 
 
@@ -110,11 +110,11 @@ def trade(token, block: int, price: Decimal, *, log_index: int = 0) -> None:
     )
 
 
-# Prices of pools
+# Pool prices
 
 
 def test_the_price_is_that_of_uniswaps_example():
-    # "A Primer on Uniswap v3 Math", blog.uniswap.org: Ethereum's pool of USDC (6 decimals) and WETH.
+    # "A Primer on Uniswap v3 Math", blog.uniswap.org: Ethereum's USDC (6 decimals) and WETH pool.
     square_root = 2018382873588440326581633304624437
     of_usdc = pool_price(square_root, decimals=6, quote_decimals=18, is_currency0=True)
     of_weth = pool_price(square_root, decimals=18, quote_decimals=6, is_currency0=False, precision=USD)
@@ -145,7 +145,7 @@ def test_a_pool_without_a_price_has_none():
     assert pool_price(0, decimals=18, quote_decimals=6, is_currency0=False) is None
 
 
-# Rates of a batch
+# Batch rates
 
 
 def test_a_stable_token_is_a_dollar_from_the_first_position_on():
@@ -172,7 +172,7 @@ def test_the_first_pool_sets_the_price():
 def test_a_chain_without_a_source_has_no_rate():
     sepolia = load_registry().chain(84532)
     assert usd(1, swap(POOL, 0, root(3000)), chain=sepolia) is None
-    # A quote token of the registry without a pool, and any other token.
+    # A registry quote token without a pool, and any other token.
     assert usd(1, quote="0x4ed4E862860beD51a9570b96d89aF5E1B0Efefed") is None
     assert usd(1, quote="0x" + "99" * 20) is None
 
@@ -200,7 +200,7 @@ def test_a_batch_begins_with_the_last_price_before_it_however_it_was_written():
 
 
 def test_a_quote_token_that_is_a_launched_token_has_its_own_price(trades):
-    # Addresses below and above that of WETH: the token is currency 0, and currency 1.
+    # Addresses below and above WETH's: the token is currency 0, and currency 1.
     for number, is_currency0 in ((11, True), (77, False)):
         token = launch(number)
         trade(token, 50, Decimal("0.000002"))
@@ -216,12 +216,12 @@ def test_a_quote_token_that_is_a_launched_token_has_its_own_price(trades):
         def at(block, log_index=0, rates=rates, quote=token.contract_address):
             return rates.usd_at(quote, chain_position(block, log_index))
 
-        # The token's price is of block 50, then WETH's changes, then the token's.
+        # The token's price is from block 50, then WETH's changes, then the token's.
         assert at(100) == Decimal("0.006")
         assert at(101) == at(103, 6) == Decimal("0.00660403635303816")
         price = digits(exact(moved, 18, 18, is_currency0=is_currency0), 24)
         assert at(103, 7) == USD.multiply(price, Decimal("3302.01817651908"))
-        # Without a batch: the newest of each.
+        # Without a batch: each one's newest.
         assert usd(0, quote=token.contract_address) == Decimal("1500")
 
 
@@ -302,7 +302,7 @@ def test_the_last_price_of_each_block_and_pool_is_stored_in_any_sequence_and_onc
         swap(POOL, 8, root(3100)),
         swap(SECOND, 8, root(3200), log_index=1),
         swap("0x" + "ab" * 32, 8, root(1), log_index=2),
-        # No pool of Uniswap has such a price.
+        # No Uniswap pool has such a price.
         swap(POOL, 9, 0),
     ]
     for seed in range(10):
@@ -397,7 +397,7 @@ def test_the_last_price_stays_however_old():
 @pytest.mark.parametrize(
     ("followed_to", "last_block", "kept"),
     [
-        # A historical sync has read block 3: the next one begins with the price of block 3.
+        # A historical sync has read block 3: the next one begins with block 3's price.
         (3, 6, [3, 4, 5, 6]),
         (2, 6, [2, 3, 4, 5, 6]),
         # It has ended.

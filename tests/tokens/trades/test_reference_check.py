@@ -1,4 +1,4 @@
-"""Tests of tokens/trades/reference_check.py: alarms of reference prices in log, metrics and dashboard."""
+"""Tests for tokens/trades/reference_check.py: reference price alarms in log, metrics and dashboard."""
 
 import logging
 from datetime import timedelta
@@ -25,7 +25,7 @@ DIFFERS = f"reference pool {SECOND} differs from the first one by over 2 %"
 
 @pytest.fixture
 def at():
-    """Follow Base up to a block of three hours ago, as while it is behind; return the block's time."""
+    """Follow Base up to a block three hours ago, as while it is behind; return the block's time."""
     head = ChainHeadFactory(head=3_000_000, followed=2_900_000)
     return FollowedBlockFactory(number=head.followed, at=timezone.now() - timedelta(hours=3)).at
 

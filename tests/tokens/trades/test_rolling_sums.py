@@ -1,4 +1,4 @@
-"""Rolling sums equal scans of the trades, after any sequence of additions, rolls, deletions and recounts."""
+"""Rolling sums equal trade scans, after any sequence of additions, rolls, deletions and recounts."""
 
 import math
 from collections import defaultdict
@@ -47,12 +47,12 @@ def stored(token: Token, seconds: int) -> RollingSum | None:
 
 
 class Scan:
-    """The truth: trades in memory, and sums by a scan of them. Shares no code with the service."""
+    """The truth: trades in memory, and sums by a scan. Shares no code with the service."""
 
     def __init__(self) -> None:
         self.now = NOW
         self.rows: list[TradeRow] = []
-        # Token and trader -> time and signed value of the trades that its net is of.
+        # Token and trader -> time and signed value for each trade in its net.
         self.nets: dict[tuple[int, bytes], list[tuple[int, Decimal]]] = defaultdict(list)
 
     def add(self, rows: list[TradeRow]) -> None:
@@ -89,7 +89,7 @@ class Scan:
         return self.now.timestamp() - seconds
 
     def sums(self) -> dict[tuple[int, int], tuple[object, ...]]:
-        """Return token and seconds -> the columns of its row, without those of the score."""
+        """Return token and seconds -> its row's columns, without the score's."""
         found = {}
         for token_id in {row.token_id for row in self.rows}:
             for seconds in PERIODS:
@@ -119,9 +119,9 @@ class Scan:
         return last.price, None if last.quote_usd is None else float(last.price * last.quote_usd)
 
     def may_lack_usd(self, token_id: int, seconds: int) -> bool:
-        """Return whether the opening is of an earlier day's candle, which has no USD where one of its trades has none.
+        """Return whether the opening is an earlier day's candle, which has no USD where a trade has none.
 
-        A row that was set when the period still began on that day keeps the USD of the trade.
+        A row that was set when the period still began on that day keeps the trade's USD.
         """
         rows = [row for row in self.rows if row.token_id == token_id]
         day = max((row.at for row in rows if row.at < self.begin(seconds)), default=0) // 86_400
@@ -129,7 +129,7 @@ class Scan:
         return by_candle and any(row.quote_usd is None for row in rows if row.at // 86_400 == day)
 
     def net(self, key: tuple[int, bytes]) -> tuple[int, float]:
-        """Return the time of a trader's last trade, and the net as of then."""
+        """Return a trader's last trade time, and the net as of then."""
         trades = self.nets[key]
         last = max(at for at, _ in trades)
         return last, sum(float(value) * 2 ** (-(last - at) / HALF_LIFE) for at, value in trades)
@@ -170,7 +170,7 @@ def check(scan: Scan) -> None:
 
 
 def random_trades(random: Random, tokens: list[Token], now: datetime, taken: set[int]) -> list[TradeRow]:
-    """Return trades of the last seconds, or of any time of two days; each with a position of its own."""
+    """Return trades in the last seconds, or at any time in two days; each with its own position."""
     rows = []
     for _ in range(random.randint(1, 6)):
         age = random.choice((random.randint(0, 90), random.randint(0, 7200), random.randint(0, 2 * 86_400)))
@@ -270,7 +270,7 @@ def test_a_period_loses_a_minute_when_it_has_ended(token):
 def test_a_period_opens_with_the_price_before_it_however_long_ago(token):
     old = NOW - timedelta(days=12)
     add([trade_row(token.pk, old, price="5", quote_usd="2000")])
-    # As after TRADE_DAYS: the candle of the day is left.
+    # As after TRADE_DAYS: the day's candle is left.
     PoolTrade.objects.all().delete()
     rolling_sums.add_trades(CHAIN, [trade_row(token.pk, NOW)])
     assert (stored(token, 86_400).opening_price, stored(token, 86_400).opening_usd) == (5, 10_000)

@@ -34,7 +34,7 @@ CHOSEN = ((0, 887_200, 1.0),)
 
 @dataclass
 class LaunchedPool:
-    """A token in a pool with one-sided liquidity at ticks of its price, and purchases in it."""
+    """A token in a pool with one-sided liquidity at its price's ticks, and purchases in it."""
 
     token: Token
     is_first: bool
@@ -64,7 +64,7 @@ class LaunchedPool:
         )  # fmt: skip
 
     def _root(self) -> float:
-        """Return the square root of the price at which the ranges hold what was paid."""
+        """Return the square root for the price at which the ranges hold what was paid."""
         low, high = _tick_root(min(lower for lower, *_ in self.ranges)), _tick_root(887_200)
         for _ in range(400):
             middle = (low * high) ** 0.5
@@ -92,7 +92,7 @@ def _tick_root(tick: int) -> float:
 
 @pytest.fixture(params=[True, False], ids=["token is currency 0", "token is currency 1"])
 def launch(request, settings):
-    """Launch a token: positions as (lower tick, upper tick, share), and the part of the supply that is in them."""
+    """Launch a token: positions as (lower tick, upper tick, share), and the supply part in them."""
     redis_client().flushdb()
     settings.RATE_LIMIT_PUBLIC = 0
     now = timezone.now().replace(second=0, microsecond=0)
@@ -155,7 +155,7 @@ def lists():
         (CHOSEN, SUPPLY, 8 * 10**16),
         # A crumb, bought to the last ticks for less than a dollar.
         (((-230_400, 887_200, 1.0),), 10**8, 10**14),
-        # All but dust of the supply at the usual price.
+        # All but dust from the supply at the usual price.
         (((-230_400, -230_200, 1 - 1e-12), (-230_200, 887_200, 1e-12)), SUPPLY, 11 * 10**18),
     ],
 )
@@ -203,7 +203,7 @@ def test_a_launch_without_known_liquidity_needs_a_trade(launch):
 
 @pytest.fixture(params=["curve", "liquidity of a later block", "backfilled"])
 def unread_launch(launch, request):
-    """Launch a token that is followed from its launch on, in a pool of which no change is in the launch's block.
+    """Launch a token that is followed from its launch on, in a pool without a change in the launch's block.
 
     A bonding curve has none at all, and anybody may open the pool that a token later moves into.
     """
@@ -242,7 +242,7 @@ def test_one_purchase_is_no_support_where_all_trades_since_the_launch_are_read(u
 
 
 def warnings_of(pool):
-    """Return the warnings of a token's record, which its page and the lists have, too."""
+    """Return the warnings in a token's record, which its page and the lists have, too."""
     redis_client().flushdb()
     address = pool.token.contract_address
     records = {each["contract_address"]: each for each in Client().get("/api/tokens").json()["data"]}

@@ -1,4 +1,4 @@
-"""Tests of config/postgresql/partitions.py: weeks exist before their rows, and are dropped after their retention."""
+"""Tests for config/postgresql/partitions.py: weeks exist before their rows, and are dropped after their retention."""
 
 from datetime import UTC, datetime, timedelta
 from io import StringIO

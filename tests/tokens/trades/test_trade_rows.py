@@ -1,4 +1,4 @@
-"""Tests of tokens/trades/trade_rows.py: swaps become trades with exact prices, sides and values."""
+"""Tests for tokens/trades/trade_rows.py: swaps become trades with exact prices, sides and values."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -19,9 +19,9 @@ POOL, LOCKER, ROUTER = "0x" + "ab" * 32, "0x" + "Cd" * 20, "0x" + "Ef" * 20
 TOKEN = "0x" + "11" * 20
 WETH = "0x4200000000000000000000000000000000000006"
 NO_RATES = QuoteRates({})
-# sqrtPriceX96 of a price of 1.
+# sqrtPriceX96 for a price of 1.
 EVEN = 1 << 96
-# The limits of Uniswap's prices.
+# Uniswap's price limits.
 SQRT_PRICES = st.integers(4_295_128_739, 1_461_446_703_485_210_103_287_273_052_203_988_822_378_723_970_342)
 
 

@@ -1,4 +1,4 @@
-"""Tests of tokens/trades/trade_writing.py: logs of pools become rows, are found and compared, and are unwound."""
+"""Tests for tokens/trades/trade_writing.py: pool logs become rows, are found and compared, and are unwound."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -44,7 +44,7 @@ RATES = {90: 3000, 104: 4000}
 
 @dataclass
 class World:
-    """Two tokens with swaps in two minutes, one in a foreign pool, and a change of liquidity."""
+    """Two tokens with swaps in two minutes, one in a foreign pool, and a liquidity change."""
 
     tokens: list[Token]
     swaps: list[Swap]
@@ -52,7 +52,7 @@ class World:
 
     @property
     def positions(self):
-        """Return the positions of what is stored."""
+        """Return the stored positions."""
         return {
             chain_position(log.block_number, log.log_index)
             for log in (*self.swaps, *self.changes)
@@ -91,7 +91,7 @@ def change(pool, block, log=9, **facts):
 
 @pytest.fixture
 def world():
-    # Both token addresses are below the one of the quote token.
+    # Both token addresses are below the quote token's.
     tokens = [launched_token(contract_address=f"0x{number:040x}") for number in (1, 2)]
     one, two = (token.pool_address for token in tokens)
     swaps = [swap(one, 100), swap(two, 100, 2), swap(FOREIGN, 101), swap(one, 103), swap(one, 104), swap(two, 105)]
@@ -105,13 +105,13 @@ def store(world, *, live=False):
 
 
 def assert_candles(world):
-    """Assert that the candles are those of the world's swaps."""
+    """Assert that the candles match the world's swaps."""
     tokens = find_pool_tokens(registry().chain(CHAIN_ID), {token.pool_address for token in world.tokens})
     assert stored_candles() == expected_candles(make_trade_rows(world.swaps, tokens, QuoteRates({})))
 
 
 def derived_rows():
-    """Return the sums and markets, but for times of writing."""
+    """Return the sums and markets, but for write times."""
     sums = sorted(RollingSum.objects.values_list())
     return sums, sorted(Market.objects.values_list("token_id", "price_quote", "last_position", "tx_count_24h"))
 

@@ -1,4 +1,4 @@
-"""The trending score: net demand of distinct traders, which decays (docs/market.md)."""
+"""The trending score: distinct traders' net demand, which decays (docs/market.md)."""
 
 from datetime import timedelta
 from random import Random
@@ -20,7 +20,7 @@ def clock(db: None) -> None:
 
 
 def trades_of(token: Token, values: list[float], *, traders: int = 1, at=NOW, first_position: int = 1):
-    """Return trades of these USD, sells below zero, by so many traders in turn."""
+    """Return trades for these USD, sells below zero, by so many traders in turn."""
     return [
         trade_row(
             token.pk,
@@ -36,7 +36,7 @@ def trades_of(token: Token, values: list[float], *, traders: int = 1, at=NOW, fi
 
 
 def trending(*worlds) -> list[float | None]:
-    """Return the stored numbers of tokens with these trades, each a list made by a function of the token."""
+    """Return the stored numbers for tokens with these trades, each a list that a function makes from the token."""
     found = []
     for make in worlds:
         token = make_pool_token()

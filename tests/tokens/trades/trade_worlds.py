@@ -1,4 +1,4 @@
-"""Trades of a few tokens at the edges of minutes, days and weeks, and their candles computed without SQL."""
+"""A few tokens' trades at minute, day and week edges, and their candles computed without SQL."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from tokens.trades.trade_rows import TradeRow
 
 QUOTE_DECIMALS = 18
 FIRST_BLOCK = 1_000
-# A week of trades ends and the next one begins, in the middle.
+# A trade week ends and the next one begins, in the middle.
 _MONDAY = datetime(2026, 11, 16, tzinfo=UTC)
 NOW = _MONDAY + timedelta(days=3)
 _SECONDS = [0, 1, 59, 60, 61, 3599, 3600, 7200, 86_399, 86_400, 90_000]
@@ -26,7 +26,7 @@ _prices = st.builds(
 )
 _rates = st.one_of(st.none(), st.builds(lambda digits: Decimal(digits).scaleb(-11), st.integers(1, 10**15 - 1)))
 _sketches = st.tuples(
-    # Token, side of the edge of the week, seconds from it, and whether the block is that of the trade before.
+    # Token, side of the week's edge, seconds from it, and whether the block is the previous trade's.
     st.integers(0, 1),
     st.sampled_from([-1, 1]),
     st.sampled_from(_SECONDS),
@@ -39,14 +39,14 @@ _sketches = st.tuples(
 
 
 def launched_token(**columns: Any) -> Token:
-    """Create a token with the facts of its launch that trades need."""
+    """Create a token with the launch facts that trades need."""
     token = TokenFactory(**columns)
     LaunchFacts.objects.create(token=token, facts={"pool": {"pair_decimals": QUOTE_DECIMALS, "tick": -230_400}})
     return token
 
 
 def trade_worlds(**limits: int) -> st.SearchStrategy[list[TradeRow]]:
-    """Draw trades in chain order, in blocks from FIRST_BLOCK on, of the tokens 0 and 1."""
+    """Draw trades in chain order, in blocks from FIRST_BLOCK on, in the tokens 0 and 1."""
     return st.lists(_sketches, **limits).map(_in_chain_order)
 
 
@@ -88,7 +88,7 @@ def trade_row(**columns: Any) -> TradeRow:
 
 
 def expected_candles(rows: Iterable[TradeRow]) -> dict[tuple[int, int, int], dict[str, Any]]:
-    """Return (token, seconds, beginning) -> columns, of the candles of three sizes."""
+    """Return (token, seconds, beginning) -> columns, for candles in three sizes."""
     groups = defaultdict(list)
     for row in rows:
         for seconds in (60, 3600, 86_400):

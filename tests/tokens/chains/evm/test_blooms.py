@@ -1,4 +1,4 @@
-"""tokens/chains/evm/logs/blooms.py: bloom filters of block headers, against those of clients."""
+"""tokens/chains/evm/logs/blooms.py: block headers' bloom filters, against clients'."""
 
 from dataclasses import replace
 
@@ -55,7 +55,7 @@ def test_the_filter_is_the_one_that_clients_compute(launchpad):
         ((), False),
         ((STRANGER, IMAGE_UPDATED), True),
         ((FACTORY, CREATED), True),
-        # A contract of ours without an event of ours, and the other way round.
+        # Our contract without our event, and the other way round.
         ((FACTORY,), False),
         ((STRANGER, CREATED), False),
     ],

@@ -28,7 +28,7 @@ def chain(node: Node) -> Chain:
 
 
 def view(node: Node, address: str, name: str, kind: str, value):
-    """Have the node return the value of a view."""
+    """Have the node return a view's value."""
     answer = "0x" + eth_abi.encode([kind], [value]).hex()
     node.views[(address.lower(), SELECTORS[name])] = {"result": answer}
 
@@ -218,7 +218,7 @@ def pruned():
 @pytest.mark.parametrize(
     ("codes", "is_proven"),
     [
-        # What each node has as code of the address and of the witness.
+        # Each node's code for the address and for the witness.
         ([("0x", "0x")], False),
         ([(None, None)], False),
         ([("0x", None)], False),
@@ -229,7 +229,7 @@ def pruned():
     ],
 )
 def test_only_a_node_with_the_state_proves_that_an_address_has_no_code(node, second_node, codes, is_proven):
-    """Check that nodes that pruned the state, or don't have it yet, lose no launch of a token."""
+    """Check that nodes that pruned the state, or don't have it yet, lose no token launch."""
     address, witness = "0x" + "11" * 20, "0x" + "22" * 20
     nodes = [node, second_node][: len(codes)]
     for each, (of_address, of_witness) in zip(nodes, codes, strict=True):

@@ -1,4 +1,4 @@
-"""tokens/chains/evm/transactions/gas_prices.py: one vote for each node, of which one lies."""
+"""tokens/chains/evm/transactions/gas_prices.py: one vote for each node; one lies."""
 
 import logging
 from contextlib import ExitStack
@@ -103,10 +103,10 @@ def test_recent_blocks_lower_a_suggestion(nodes):
         {"reward": [["0x1"]] * 11, "baseFeePerGas": [hex(BASE_FEE)] * 12},
         {"baseFeePerGas": None},
         {"baseFeePerGas": [hex(BASE_FEE)] * 10},
-        # Of another chain, or too fast.
+        # From another chain, or too fast.
         {"baseFeePerGas": [hex(2 * BASE_FEE)] * 11},
         {"baseFeePerGas": [hex(BASE_FEE // 2)] * 8 + [hex(BASE_FEE)] * 3},
-        # Of empty blocks.
+        # For empty blocks.
         {"reward": [["0x0"]] * 10},
     ],
 )
@@ -121,7 +121,7 @@ def test_a_history_is_valid_while_the_base_fee_changes_as_fast_as_it_may(nodes):
         fees.append(fees[-1] + fees[-1] // 8)
     rewards = [[hex(tip)] for tip in (0, 0, 5, 1, 3, 0, 4, 2, 0, 0)]
     prices(nodes[0], base_fee=fees[-1], baseFeePerGas=[hex(fee) for fee in fees], reward=rewards)
-    # The middle of the tips that were paid.
+    # The middle one among the tips that were paid.
     assert chain(nodes[0]).read_fees().priority_fee == 3
 
 

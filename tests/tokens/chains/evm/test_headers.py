@@ -1,4 +1,4 @@
-"""tokens/chains/evm/headers.py: headers of blocks from faulty nodes."""
+"""tokens/chains/evm/headers.py: block headers from faulty nodes."""
 
 import pytest
 
@@ -14,7 +14,7 @@ HASH = "0x" + "ab" * 32
 
 
 def chain(*nodes: Node | str, **options) -> Chain:
-    """Return a chain with a retry delay of 0."""
+    """Return a chain with no retry delay."""
     urls = tuple(node if isinstance(node, str) else node.url for node in nodes)
     return Chain(
         info=base(), rpc=RpcClient(chain_id=8453, urls=urls, **{"initial_backoff": 0, "attempts": 1, **options})

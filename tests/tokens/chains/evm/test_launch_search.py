@@ -1,4 +1,4 @@
-"""tokens/chains/evm/logs/launch_search.py: the launch of a token, found by its code, or in all logs."""
+"""tokens/chains/evm/logs/launch_search.py: a token's launch, found by its code, or in all logs."""
 
 import pytest
 
@@ -9,9 +9,9 @@ from tokens.chains.errors import NodeUnavailableError
 from tokens.indexing import index_requests
 from tokens.installation.installed_chains import installed_chain
 
-# A chain of some years.
+# A chain some years old.
 HEAD = 400_000_000
-# The most requests of a search: head, code, logs, and an eighth of the blocks at a time.
+# The most requests in a search: head, code, logs, and an eighth of the blocks at a time.
 MOST_REQUESTS = 25
 
 
@@ -22,7 +22,7 @@ def chain(installed_node):
 
 @pytest.fixture
 def with_code(installed_node):
-    """Have the node return the code of these contracts, address -> block of their creation, on a long chain."""
+    """Have the node return these contracts' code, address -> creation block, on a long chain."""
 
     def have(created):
         def code(address, block):
@@ -87,7 +87,7 @@ def test_logs_that_were_not_requested_are_no_launch(installed_node, chain, with_
     (launch,) = mined("deploy-plain").decode()
     with_code({SENDER: launch.block_number})
     logs = installed_node.answers["eth_getLogs"]
-    # Other launches of the block name other tokens.
+    # Other launches in the block name other tokens.
     assert logs({"fromBlock": hex(launch.block_number), "toBlock": hex(launch.block_number), "topics": []})
     assert chain.find_launch(SENDER) is None
     blocks = {"fromBlock": hex(launch.block_number), "toBlock": hex(launch.block_number)}

@@ -1,4 +1,4 @@
-"""tokens/chains/evm/logs/log_decoding.py: decoding of filtered logs, against full reads of the same transactions."""
+"""tokens/chains/evm/logs/log_decoding.py: decoding filtered logs, against full reads of the same transactions."""
 
 import eth_abi
 import pytest
@@ -51,7 +51,7 @@ OTHER_TOKEN = "0x6666666666666666666666666666666666666666"
 
 
 def filtered(*transactions, chain=None, addresses=None):
-    """Return the logs that nodes return for the two filters, of these transactions."""
+    """Return the logs that nodes return for the two filters, from these transactions."""
     chain = chain or base()
     addresses = chain.emitters if addresses is None else addresses
     return [
@@ -72,7 +72,7 @@ def decode(*transactions, chain=None, addresses=None):
 
 
 def at(mined_transaction, number, *, tx_hash):
-    """Return the transaction in a block of its own."""
+    """Return the transaction in its own block."""
     block_hash = "0x" + f"{number:064x}"
     place = {"blockHash": block_hash, "blockNumber": hex(number)}
     logs = [log | place | {"transactionHash": tx_hash} for log in mined_transaction.logs]
@@ -85,7 +85,7 @@ def at(mined_transaction, number, *, tx_hash):
 
 
 def extension_logs(extension):
-    """Return the logs of an extension in a launch of TOKEN."""
+    """Return an extension's logs in a launch of TOKEN."""
     days = (86_400, 86_400)
     return {
         VAULT: [allocation(by=VAULT)],
@@ -111,14 +111,14 @@ PARTS = {
 
 
 def whole_launch(*extra, without=(), extensions=(), **created):
-    """Return a launch of v4 with all logs but those left out."""
+    """Return a v4 launch with all logs but those left out."""
     parts = [log for name, log in PARTS.items() if name not in without]
     launched_logs = [log for extension in extensions if extension not in without for log in extension_logs(extension)]
     return v4_launch(*parts, *launched_logs, *extra, extensions=tuple(extensions), **created)
 
 
 def recorded():
-    """Return every transaction of the recorded chain."""
+    """Return every transaction on the recorded chain."""
     chain = recorded_chain()
     for block in chain["blocks"]:
         hashes = [entry["hash"] for entry in block["transactions"]]
@@ -127,7 +127,7 @@ def recorded():
 
 
 def read(mined_transaction, chain=None):
-    """Return the result of a full read, None where it is empty."""
+    """Return a full read's result, None where it is empty."""
     try:
         return mined_transaction.read(chain)
     except LaunchNotFoundError:
@@ -148,7 +148,7 @@ def test_every_recorded_transaction_is_decoded_by_its_logs_or_listed():
             assert found.transactions == (() if whole is None else (whole,))
             complete += whole is not None
         assert found.undecodable == ()
-    # Of the older generations, whose pools' logs no filter matches.
+    # In the older generations, whose pools' logs no filter matches.
     assert incomplete == [mined(f"legacy-{name}-deploy").hash for name in ("v31", "v2", "v0")]
     assert complete == len(set(EVENT_TRANSACTIONS) | set(V4_LAUNCHES))
 
@@ -312,7 +312,7 @@ def test_what_no_filter_matched_is_unknown():
     assert gathered.emitted(reward, by=FACTORY_V4) == ()
     for decode_again in (
         lambda: gathered.emitted(reward, by=STRANGER),
-        # A contract of the registry without relevant events.
+        # A registry contract without relevant events.
         lambda: gathered.emitted(reward, by=base().addresses("presale_allowlist")[0]),
         lambda: gathered.emitted(transfer, by=FACTORY_V4),
         lambda: gathered.minted_amount(TOKEN),

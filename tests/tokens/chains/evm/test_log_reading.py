@@ -1,4 +1,4 @@
-"""tokens/chains/evm/logs/log_reading.py: reading of block ranges from faulty nodes."""
+"""tokens/chains/evm/logs/log_reading.py: reading block ranges from faulty nodes."""
 
 import json
 import threading
@@ -28,14 +28,14 @@ LAUNCHED_IN = int(LAUNCH.block["number"], 16)
 
 
 def chain(*nodes: Node | str, blocks: int = 2000, longest: int = 20_000, **options) -> Chain:
-    """Return a chain with a retry delay of 0."""
+    """Return a chain with no retry delay."""
     urls = tuple(node if isinstance(node, str) else node.url for node in nodes)
     rpc = RpcClient(chain_id=8453, urls=urls, **{"initial_backoff": 0, "attempts": 1, **options})
     return Chain(info=base(), rpc=rpc, ranges=RangeSize(blocks, longest=longest))
 
 
 def read_one_by_one(reading: Chain):
-    """Return the facts of each recorded transaction, read by its hash, in the chain's sequence."""
+    """Return each recorded transaction's facts, read by its hash, in the chain's sequence."""
     found = []
     for block in recorded_chain()["blocks"]:
         for entry in block["transactions"]:
@@ -51,7 +51,7 @@ def all_headers(reading: Chain):
 
 
 def requested_ranges(node: Node):
-    """Return the ranges of logs that the node received, each once, in order of arrival."""
+    """Return the log ranges that the node received, each once, in order of arrival."""
     requested = [call["params"][0] for call in node.calls if call["method"] == "eth_getLogs"]
     found = [(int(entry["fromBlock"], 16), int(entry["toBlock"], 16)) for entry in requested if "fromBlock" in entry]
     return list(dict.fromkeys(found))
@@ -63,7 +63,7 @@ def change_logs(node: Node, change):
 
 
 def alter(**changes):
-    """Return a change of every log; a function in `changes` is called with the log, and None removes a field."""
+    """Return a change to every log; a function in `changes` is called with the log, and None removes a field."""
 
     def change(logs):
         found = []
@@ -81,7 +81,7 @@ def everything():
         return read_one_by_one(chain(regular_node))
 
 
-# All recorded transactions, by each method of reading.
+# All recorded transactions, by each reading method.
 
 
 def test_ranges_return_the_same_as_each_single_transaction(node, everything):
@@ -129,7 +129,7 @@ def test_quiet_blocks_share_a_request_for_their_receipts(node):
     quiet = [header for header in headers if not header.logs_bloom]
     node.received.clear()
     reading.read_receipts(quiet)
-    # One call of each request is for its last block.
+    # One call in each request is for its last block.
     assert [len(body) for body in node.received] == [50] * (len(quiet) // 49) + [len(quiet) % 49 + 1]
 
 
@@ -164,7 +164,7 @@ def test_fewer_addresses_return_what_concerns_them(node):
     found = chain(node).read_range(0, HEAD, addresses=[factory.lower()]).transactions
     launches = [launch.generation for facts in found for launch in facts.launches]
     assert set(launches) == {"v4"}
-    # Events of the tokens themselves belong to any factory.
+    # The tokens' own events belong to any factory.
     assert UPDATED.hash in {facts.tx_hash for facts in found}
     own = chain(node).read_range(0, HEAD, addresses=[]).transactions
     assert UPDATED.hash in {facts.tx_hash for facts in own}
@@ -176,7 +176,7 @@ def test_fewer_addresses_return_what_concerns_them(node):
 
 
 def limit(node: Node, blocks: int, error):
-    """Have the node refuse ranges of more than so many blocks."""
+    """Have the node refuse ranges with more than so many blocks."""
 
     def logs(requested):
         if int(requested["toBlock"], 16) - int(requested["fromBlock"], 16) >= blocks:
@@ -199,12 +199,12 @@ def test_a_refused_range_is_requested_in_parts(node, everything, error):
     reading = chain(node, breaker_failures=1, breaker_seconds=3600)
     assert reading.read_range(0, HEAD).transactions == everything
     assert 1 <= reading.range_blocks() <= 20
-    # A refused range is no failure of the node, nor of batches.
+    # A refused range is no failure in the node, nor in batches.
     assert reading.rpc._endpoints[0].max_batch_size > 1000
 
 
 def longest_range(body):
-    """Return the blocks between the ends of the longest range of logs in a request; -1 without any."""
+    """Return the blocks between the ends of the longest log range in a request; -1 without any."""
     calls = body if isinstance(body, list) else [body]
     ranges = [call["params"][0] for call in calls if call["method"] == "eth_getLogs"]
     return max((int(entry["toBlock"], 16) - int(entry["fromBlock"], 16) for entry in ranges), default=-1)
@@ -593,7 +593,7 @@ def test_receipts_must_make_the_blocks_filter(node, second_node, everything, fau
     node.answers["eth_getBlockReceipts"] = lambda number: fault(regular(number))
     expected = tuple(facts for facts in everything if facts.block_number == LAUNCHED_IN)
     assert chain(node, second_node).read_receipts([header]).transactions == expected
-    # One by one, where no node returns those of the block.
+    # One by one, where no node returns the block's.
     assert chain(node).read_receipts([header]).transactions == expected
     own = node.receipts[LAUNCH.hash]
     (node.receipts[LAUNCH.hash],) = leave_out_a_log([own])
@@ -615,7 +615,7 @@ def test_a_real_node_returns_the_same_by_each_method(own_launchpad: Launchpad, c
         own_launchpad.mine(2)
     last = reading.read_head()
     headers = [header for _, header in sorted(reading.read_headers(range(first, last + 1)).items())]
-    # anvil's receipts and logs of a range are the same objects, except for the sequence of fields.
+    # anvil's receipts and logs in a range are the same objects, except for the field order.
     assert list(reading.read_range(first, last).transactions) == one_by_one
     assert list(reading.read_blocks(headers).transactions) == one_by_one
     assert list(reading.read_receipts(headers).transactions) == one_by_one

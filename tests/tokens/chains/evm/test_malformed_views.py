@@ -1,4 +1,4 @@
-"""Results of `eth_call` that a contract of the registry never returns: the node's fault, and the next node is used."""
+"""`eth_call` results that a registry contract never returns: the node's fault, and the next node is used."""
 
 import pytest
 
@@ -25,10 +25,10 @@ from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.rpc.client import RpcClient
 
 PRESALE = "0x9999999999999999999999999999999999999999"
-# A registered locker, of v3.1.
+# A registered v3.1 locker.
 LOCKER_V31 = base().addresses("locker", "v3.1")[0]
 WORD = 64
-# A change of the hex digits that a contract returned; none of them is a result of its function.
+# A change to the hex digits that a contract returned; no result fits its function.
 MALFORMED = {
     "half a byte": lambda digits: digits[:-1],
     "no hex": lambda digits: "zz" + digits[2:],
@@ -49,7 +49,7 @@ V3_VIEWS = {
     "positions(uint256)": POSITION_MANAGER,
     "tokenRewards(uint256)": LOCKER_V31,
 }
-# Their first word is a number of the whole word.
+# Their first word is a number in the whole word.
 OF_ANY_WORD = ("availableFees(address,address)", "positionInfo(uint256)", GROWTH, "tokenRewards(uint256)")
 
 

@@ -1,4 +1,4 @@
-"""tokens/chains/evm/transactions: all wordings of nodes' rejections, and fallback to other nodes."""
+"""tokens/chains/evm/transactions: all wordings in nodes' rejections, and fallback to other nodes."""
 
 import json
 import logging
@@ -68,7 +68,7 @@ WORDINGS = {
         ("nitro", -32000, "nonce too low: address 0x70997970C51812dc3A010C7d01b50e0d17dc79C8, tx: 3 state: 5"),
         ("erigon, anvil", -32003, "nonce too low"),
         ("nethermind", -32010, "OldNonce, Current nonce: 5, nonce of rejected tx: 3"),
-        # Its code is that of a node without the block.
+        # Its code also means a node without the block.
         ("besu", -32001, "Nonce too low"),
         ("openethereum", -32010, "Transaction nonce is too low. Try incrementing the nonce."),
         ("monad", -32603, "Transaction nonce too low"),
@@ -102,7 +102,7 @@ WORDINGS = {
         ("erigon", -32000, "fee too low"),
         ("nethermind", -32010, "FeeTooLow, MaxFeePerGas too low. MaxFeePerGas: 1, BaseFee: 2"),
         ("nethermind", -32010, "FeeTooLowToCompete"),
-        # Its code is that of a limit of requests.
+        # Its code also means a request limit.
         ("besu", -32009, "Gas price below configured minimum gas price"),
         ("besu", -32009, "Gas price below current base fee"),
         ("openethereum", -32010, "Transaction gas price is too low. It does not satisfy your node's minimal gas price"),
@@ -234,7 +234,7 @@ def test_another_answer_than_its_hash_is_none(node, answer):
     assert chain(node).broadcast([RAW])[0].status is BroadcastStatus.UNKNOWN
 
 
-# Of several nodes.
+# From several nodes.
 
 
 @pytest.mark.parametrize(
@@ -390,7 +390,7 @@ POOR = {
     "anvil": (-32003, "Insufficient funds for gas * price + value", {}),
     "nethermind": (-32000, "insufficient sender balance", {}),
     "nethermind of old": (-32015, "VM execution error.", {"data": "insufficient sender balance"}),
-    # Its code is that of a method that is not supported.
+    # Its code also means an unsupported method.
     "besu": (-32004, "Upfront cost exceeds account balance", {}),
     "besu of today": (-32004, "transaction up-front cost 0x9 exceeds transaction sender account balance 0x0", {}),
     "monad": (-32603, "Signer had insufficient balance", {}),

@@ -1,4 +1,4 @@
-"""tokens/chains/evm/logs/pool_logs.py: logs of pools, against another decoder and the transfers of tokens."""
+"""tokens/chains/evm/logs/pool_logs.py: pool logs, against another decoder and token transfers."""
 
 import pytest
 from eth_utils.address import to_checksum_address
@@ -17,10 +17,10 @@ MODIFIED = "ModifyLiquidity(bytes32,address,int24,int24,int256,bytes32)"
 MINTED = "Mint(address,address,int24,int24,uint128,uint256,uint256)"
 BURNED = "Burn(address,int24,int24,uint128,uint256,uint256)"
 TRANSFERRED = topic("Transfer(address,address,uint256)")
-# Of ERC-6909, by which the hook receives its protocol fee inside the PoolManager: caller, from, to, id, amount.
+# From ERC-6909, through which the hook receives its protocol fee inside the PoolManager: caller, from, to, id, amount.
 CLAIM_MOVED = topic("Transfer(address,address,address,uint256,uint256)")
 
-# Swap -> launch of its token, for each generation with swaps.
+# Swap -> its token's launch, for each generation with swaps.
 TRADES = {label: launch for label, launch in EVENT_TRANSACTIONS.items() if label.startswith("swap-")} | {
     f"legacy-{generation}-swap": f"legacy-{generation}-deploy" for generation in ("v0", "v2", "v31")
 }
@@ -41,7 +41,7 @@ TIME = 1_760_000_000
 
 
 def read(logs, *, senders=None, any_v3=False):
-    """Decode those of the logs that are of pools."""
+    """Decode the pools' logs."""
     times = {BLOCK["blockHash"]: TIME} | {block["hash"]: int(block["timestamp"], 16) for block in blocks()}
     own = [log for log in logs if log["topics"][0] in POOL_TOPICS]
     return decode_pool_logs(own, chain=base(), times=times, senders=senders or {}, any_v3=any_v3)
@@ -107,12 +107,12 @@ def launch_of(label):
 
 
 def currencies(launch):
-    """Return the addresses of currency 0 and currency 1, in lower case."""
+    """Return both currencies' addresses, in lower case."""
     return sorted((launch.token.lower(), launch.pool.paired_token.lower()))
 
 
 def all_swaps():
-    """Yield each recorded swap with the logs of its transaction."""
+    """Yield each recorded swap with its transaction's logs."""
     for receipt in recorded_chain()["receipts"].values():
         for swap in read(receipt["logs"]).swaps:
             yield swap, receipt["logs"]
@@ -172,7 +172,7 @@ def test_amounts_in_v3_are_what_the_pool_received_and_paid():
 
 
 def own(logs, swap):
-    """Return the place of a swap among the logs of its transaction."""
+    """Return a swap's index among its transaction's logs."""
     return [int(entry["logIndex"], 16) for entry in logs].index(swap.log_index)
 
 
@@ -189,7 +189,7 @@ def test_amounts_in_v4_are_what_the_swapper_paid_and_received_before_the_hooks_f
         moved = moved_by(settled, MANAGER)
         found = dict(zip(currencies(launches[swap.pool]), (swap.amount0, swap.amount1), strict=True))
         assert {token: moved[token] - fees.get(token, 0) for token in moved} == found
-        # The fee is of the quote: the token's amount is exact, the quote's excludes the fee.
+        # The fee is in the quote: the token's amount is exact, the quote's excludes the fee.
         assert set(fees) == {launches[swap.pool].pool.paired_token.lower()}
         with_fee += 1
     assert with_fee == 16
@@ -287,7 +287,7 @@ def test_a_block_without_a_time_has_none():
 
 
 def word(place, value):
-    """Return a change of one word of the data, or of a topic by a negative place: -1 is topic 1."""
+    """Return a change to one data word, or to a topic by a negative index: -1 is topic 1."""
 
     def change(built):
         if place < 0:

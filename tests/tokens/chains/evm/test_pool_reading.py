@@ -1,4 +1,4 @@
-"""Swaps and liquidity changes in runs of blocks: selections of pools, calls, and faulty nodes."""
+"""Swaps and liquidity changes in block runs: pool selections, calls, and faulty nodes."""
 
 from dataclasses import replace
 from functools import partial
@@ -23,7 +23,7 @@ from tokens.chains.rpc.client import RpcClient
 
 MANAGER = str(base().v4_pool_manager).lower()
 NO_POOL = select_pools([])
-# Of the PoolManager, hooks' fees are requested, too.
+# From the PoolManager, hooks' fees are requested, too.
 V4_REQUESTED, REQUESTED = sorted(V4_POOL_TOPICS | {HOOK_FEE_TOPIC}), sorted(POOL_TOPICS | {HOOK_FEE_TOPIC})
 V3_POOL = "0xd761dc9405bd290e93917ef024f14f7bd9abe7ff"
 (PLAIN,) = (launch.pool.address for launch in mined("deploy-plain").decode())
@@ -31,7 +31,7 @@ V3_POOL = "0xd761dc9405bd290e93917ef024f14f7bd9abe7ff"
 BUY, SELL = mined("swap-buy-plain"), mined("swap-sell-plain")
 BOUGHT_IN, SOLD_IN = int(BUY.block["number"], 16), int(SELL.block["number"], 16)
 LAUNCHED_IN = int(mined("deploy-plain").block["number"], 16)
-# A range with swaps in several v4 pools, and a swap of each generation, without a launch.
+# A range with swaps in several v4 pools, and a swap in each generation, without a launch.
 V4_SWAPS, EVERY_SWAP = (BOUGHT_IN, 130), (BOUGHT_IN, 199)
 
 
@@ -62,12 +62,12 @@ def log_queries(node: Node):
 
 
 def pool_queries(node: Node):
-    """Return the requests for logs of pools."""
+    """Return the requests for pool logs."""
     return [query for query in log_queries(node) if not POOL_TOPICS.isdisjoint(query["topics"][0])]
 
 
 def of_pools(change):
-    """Return a change of the logs of pools only."""
+    """Return a change to pool logs only."""
 
     def change_all(logs):
         own = [log for log in logs if log["topics"][0] in POOL_TOPICS]
@@ -76,7 +76,7 @@ def of_pools(change):
     return change_all
 
 
-# Every method of reading.
+# Every reading method.
 
 
 def test_there_is_something_of_each_kind(everything):
@@ -219,7 +219,7 @@ def test_on_a_chain_without_v3_launches_only_reference_pools_are_of_v3(node, cha
     info = load_registry().chain(chain_id)
     manager = str(info.v4_pool_manager).lower()
     references = {reference.pool for reference in info.reference_pools if len(reference.pool) == 42}
-    # Ethereum's are of v3, Unichain's is of v4.
+    # Ethereum's are v3, Unichain's is v4.
     assert bool(references) is (chain_id == 1)
     node.answers["eth_chainId"] = lambda: hex(chain_id)
     reading = Chain(info=info, rpc=RpcClient(chain_id=chain_id, urls=(node.url,), attempts=1))
@@ -305,7 +305,7 @@ def test_a_range_is_shortened_where_its_launched_pools_have_too_many_logs(node, 
 
 
 def counted(node: Node, read):
-    """Return what is read, and the methods of the calls that it took."""
+    """Return what is read, and the methods that it called."""
     node.received.clear()
     facts = read()
     return facts, sorted(call["method"] for call in node.calls if call["method"] != "eth_chainId")
@@ -351,14 +351,14 @@ def test_a_launch_outside_of_the_selection_takes_one_request_more(node):
     _, before = counted(node, lambda: reading.read_range(LAUNCHED_IN, LAUNCHED_IN))
     facts, calls = counted(node, lambda: reading.read_range(LAUNCHED_IN, LAUNCHED_IN, pools=NO_POOL))
     assert facts.liquidity_changes
-    # Logs of the launched pools, and conversions of fees.
+    # The launched pools' logs, and fee conversions.
     assert calls == sorted([*before, "eth_getLogs", "eth_getLogs", "eth_blockNumber"])
 
 
 # Faulty nodes.
 
 
-# By the names of test_log_reading.py; a block by its hash has one hash anyway.
+# By the names in test_log_reading.py; a block by its hash has one hash anyway.
 OF_LISTS = ("null", "an object", "a list of texts")
 OF_POOLS = {name: of_pools(fault) for name, fault in FAULTY_LOGS.items() if name not in OF_LISTS}
 

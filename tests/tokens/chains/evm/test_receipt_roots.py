@@ -1,4 +1,4 @@
-"""Roots of receipts, compared with those that a real node computes."""
+"""Receipt roots, compared with a real node's."""
 
 import pytest
 import requests
@@ -13,7 +13,7 @@ from tokens.installation.installed_chains import installed_chain
 
 
 def recorded_blocks():
-    """Return receipts and header of each recorded block that has all of its transactions."""
+    """Return each recorded block's receipts and header, if it has all transactions."""
     chain = recorded_chain()
     return [
         ([chain["receipts"][entry["hash"]] for entry in block["transactions"]], block)

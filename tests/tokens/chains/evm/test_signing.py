@@ -15,7 +15,7 @@ from tokens.chains.evm.transactions.signing import LocalSigner, RawTransaction, 
 
 KEY, OTHER_KEY = "0x" + "5e" * 32, "0x" + "6f" * 32
 ADDRESS, OTHER = Account.from_key(KEY).address, Account.from_key(OTHER_KEY).address
-# The order of secp256k1.
+# secp256k1's order.
 ORDER = 0xFFFFFFFF_FFFFFFFF_FFFFFFFF_FFFFFFFE_BAAEDCE6_AF48A03B_BFD25E8C_D0364141
 LAUNCH = UnsignedTransaction(
     chain_id=8453,
@@ -55,7 +55,7 @@ def remote(signer: FakeRemoteSigner, *, timeout: float = 5) -> RemoteSigner:
     ],
 )
 def test_a_key_signs_the_same_bytes_in_every_release(tx, tx_hash):
-    # A hash is that of all bytes. A crashed worker may sign a stored attempt again, even after an upgrade.
+    # A hash covers all bytes. A crashed worker may sign a stored attempt again, even after an upgrade.
     assert signed(tx).tx_hash == tx_hash
     assert Account.recover_transaction(signed(tx).raw) == ADDRESS
 
@@ -66,7 +66,7 @@ def test_a_local_signer_shows_no_key():
 
 
 def changed(**fields: Any) -> Any:
-    """Return a signature of another transaction than the requested one."""
+    """Return another transaction's signature than the requested one."""
     return lambda request, answer: {"result": "0x" + signed(replace(LAUNCH, **fields)).raw.hex()}
 
 
@@ -75,9 +75,9 @@ def spoiled(change: Any) -> Any:
 
 
 def with_high_s(raw: bytes) -> bytes:
-    """Return the other signature of the same key for the same transaction; nodes reject it."""
+    """Return the same key's other signature for the same transaction; nodes reject it."""
     s = int.from_bytes(raw[-32:], "big")
-    # The point's parity comes before r and s, each of which is prefixed by a byte of its length.
+    # The point's parity comes before r and s, each of which is prefixed by a length byte.
     parity = raw[-67]
     assert parity in (0x80, 0x01)
     return raw[:-67] + (b"\x01" if parity == 0x80 else b"\x80") + raw[-66:-32] + (ORDER - s).to_bytes(32, "big")
@@ -95,7 +95,7 @@ def with_high_s(raw: bytes) -> bytes:
         changed(max_fee=1),
         changed(priority_fee=0),
         spoiled(lambda raw: raw + b"\0"),
-        # The same fields with longer encodings than needed: two bytes of the list's length, and one of the signature's.
+        # The same fields with longer encodings than needed: two bytes for the list's length, one for the signature's.
         spoiled(lambda raw: raw[:1] + b"\xfa\0" + raw[2:]),
         spoiled(
             lambda raw: (
@@ -110,7 +110,7 @@ def with_high_s(raw: bytes) -> bytes:
         spoiled(lambda raw: raw[:-1]),
         spoiled(lambda raw: raw[1:]),
         spoiled(lambda raw: b""),
-        # Well-formed RLP of another shape.
+        # Well-formed RLP in another shape.
         spoiled(lambda raw: b"\x02\xc0"),
         spoiled(lambda raw: b"\x02\xcc" + b"\xc0" * 12),
     ],

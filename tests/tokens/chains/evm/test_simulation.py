@@ -1,4 +1,4 @@
-"""tokens/chains/evm/eth_calls.py: selection of nodes for simulations, without effect on other calls."""
+"""tokens/chains/evm/eth_calls.py: node selection for simulations, without effect on other calls."""
 
 import json
 

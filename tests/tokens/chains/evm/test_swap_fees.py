@@ -32,7 +32,7 @@ OTHER_POOL = "0x" + "6f" * 32
 
 
 def attached(logs):
-    """Return the swaps of logs with the fees of the same logs."""
+    """Return the swaps from logs, with fees from the same logs."""
     fees = [entry for entry in logs if entry["topics"][0] in FEE_TOPICS]
     return attach_reports(read(logs), fees, chain=base()).swaps
 
@@ -99,7 +99,7 @@ def test_no_other_recorded_swap_is_a_conversion():
 def test_a_conversion_through_a_router_is_the_last_swap_of_its_pool_before_the_report():
     first, last, other, later = attached([swap(1), swap(3), swap(4, OTHER_POOL), converted(6), swap(8)])
     report = Conversion(LOCKER, TOKEN)
-    # Which pool is the token's is not known here: the last swap of each may be the one.
+    # Which pool is the token's is not known here: each one's last swap may be the one.
     assert [each.conversions for each in (first, last, other, later)] == [(), (report,), (report,), ()]
     assert last.sender == ROUTER
 
@@ -167,7 +167,7 @@ TAKEN = "Taken(bytes32 indexed id, int256 own, uint256 other, uint256 quote)"
 
 @pytest.fixture
 def hook_chain(tmp_path):
-    """Return Base with a launchpad whose hook reports parts of swaps, and fees."""
+    """Return Base with a launchpad whose hook reports swap parts, and fees."""
     (tmp_path / "own.toml").write_text(
         '[launchpads.x]\npool = "v4"\nswap_parts = [\n'
         f'{{ event = "{PARTS}", pool = "id", amount0 = "amount0", amount1 = "amount1" }},\n'
@@ -190,7 +190,7 @@ def taken(index, *amounts):
 
 
 def test_a_part_of_a_swap_that_is_not_as_declared_is_left_out(hook_chain):
-    """No node errs: each reading of the block would fail, and nothing after it would be followed."""
+    """No node errs: each block reading would fail, and nothing after it would be followed."""
     found = read([swap(5)])
     (plain,) = found.swaps
     (with_part,) = attach_reports(found, [part(4)], chain=hook_chain).swaps
@@ -210,7 +210,7 @@ def test_reports_of_a_hook_are_of_their_own_swap(hook_chain, first):
     own, other = attach_reports(found, reports, chain=hook_chain).swaps
     plain = found.swaps[0]
     assert (own.amount0, other.amount0) == (plain.amount0 - 30, plain.amount0 - 50)
-    # Fees are sums of sizes.
+    # Fees are summed sizes.
     assert (own.reported_fees, other.reported_fees) == ((8, 9), (2, 3))
 
 
@@ -243,7 +243,7 @@ def test_parts_of_a_shared_hook_are_those_of_the_tokens_launchpad(shared_hook_ch
     own, later, other = select_declared(reports.swaps, tokens)
     plain = found.swaps[0]
     assert (plain.amount0 - own.amount0, plain.amount1 - own.amount1) == filled
-    # One launchpad declares fees: they are those of every swap that the hook names.
+    # One launchpad declares fees: they apply to every swap that the hook names.
     assert own.reported_fees == (8, 9)
     assert (later.amount0, other.amount0) == (found.swaps[1].amount0, found.swaps[2].amount0)
 

@@ -33,7 +33,7 @@ def chain(*nodes: Node, batch_size=50) -> Chain:
 
 
 def read_many(node, hashes, *, batch_size=50):
-    """Return the facts of transactions by their hashes and blocks, without those that hold nothing."""
+    """Return transaction facts by hash and block, without those that hold nothing."""
     reading = chain(node, batch_size=batch_size)
     numbers = {entry["hash"]: number for number, block in node.blocks.items() for entry in block["transactions"]}
     numbers = {one: numbers.get(one, 1) for one in hashes}
@@ -49,7 +49,7 @@ def tx_hash(number):
 
 
 def launches_at(node, *numbers, **created):
-    """Return launches of v3.1, whose images a node must return, each in a block of its own."""
+    """Return v3.1 launches, whose images a node must return, each in a block of its own."""
     return [node.hold(at(v31_launch(**created), number, tx_hash=tx_hash(number))) for number in numbers]
 
 
@@ -198,7 +198,7 @@ def test_each_launch_gets_its_own_answers(node):
     assert read == [chain(node).read_transaction(one) for one in hashes]
 
 
-# One transaction, of which a node returns parts that disagree or are malformed.
+# One transaction, whose parts a node returns that disagree or are malformed.
 
 
 def test_a_transaction_without_a_receipt_is_not_found(node):

@@ -23,7 +23,7 @@ from tokens.chains.transaction_types import BroadcastStatus, ContractCall, FeeQu
 
 GWEI = 10**9
 ETHER = 10**18
-# The balance of fresh wallets.
+# Fresh wallets' balance.
 RICH = 100 * ETHER
 
 
@@ -43,13 +43,13 @@ class Bench:
         return Wallet(key)
 
     def contract(self, code: str) -> str:
-        """Return the address of a contract with this code."""
+        """Return a contract's address with this code."""
         address: str = Key.create().address
         self.rpc("anvil_setCode", address, code)
         return address
 
     def mine(self) -> int:
-        """Mine a block of the pending transactions and return its number."""
+        """Mine a block with the pending transactions and return its number."""
         self.rpc("evm_mine")
         return self.chain.read_head()
 
@@ -85,7 +85,7 @@ class Wallet:
 
 
 def chain_at(*urls: str, **options: Any) -> Chain:
-    # Of the registry only the cap of tips is read here.
+    # From the registry only the tip cap is read here.
     info = replace(base(), max_priority_fee_gwei=Decimal(10))
     return Chain(info=info, rpc=RpcClient(chain_id=CHAIN_ID, urls=urls, **options))
 
@@ -114,13 +114,13 @@ def launch_call(deployment, **changes):
 
 
 def reverting(data: str) -> str:
-    """Return the code of a contract that reverts with this data on every call."""
+    """Return a contract's code that reverts with this data on every call."""
     length = f"{len(data) // 2 - 1:04x}"
     return f"0x61{length}600e60003961{length}6000fd{data[2:]}"
 
 
 def words(text: str) -> str:
-    """Return the revert data of `require` with this text."""
+    """Return the revert data from `require` with this text."""
     return "0x08c379a0" + encode(["string"], [text]).hex()
 
 
@@ -285,7 +285,7 @@ def test_decimals_beyond_a_byte_are_none(bench):
 
 
 def test_the_quote_is_enough_for_the_next_block(bench):
-    # Anvil suggests a tip of one gwei.
+    # Anvil suggests a one gwei tip.
     for base_fee in (0, 1, 7, GWEI, 123_456_789_012):
         bench.rpc("anvil_setNextBlockBaseFeePerGas", hex(base_fee))
         bench.mine()

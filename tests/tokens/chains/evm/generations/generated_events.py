@@ -1,6 +1,6 @@
-"""Generated events of launchpads: an ABI item, its Solidity declaration, its logs by eth_abi, and their values.
+"""Generated launchpad events: an ABI item, its Solidity declaration, its logs by eth_abi, and their values.
 
-A field that has a value of a launch has a "role", and a list the "place" of such a field. The product ignores both.
+A field with a launch value has a "role", and a list the "place" for such a field. The product ignores both.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from tests.tokens.chains.abi.test_abi_layouts import plain, raw_types, valid
 Field = dict[str, Any]
 
 MAX_INDEXED, MAX_DEPTH = 3, 3
-# Words of Solidity can't be names; these are names that code made of them could mistake for its own.
+# Solidity's words can't be names; these are names that code made of them could mistake for its own.
 NAMES = st.sampled_from(
     ["data", "size", "start", "length", "padding", "value_0", "part_1", "struct_0", "names", "Struct", "None", "self",
      "class", "to", "token", "name", "symbol", "$", "_", "__class__", "event_", "call", "log", "tx", "result"]
@@ -41,7 +41,7 @@ class GeneratedEvent:
     """An event whose fields have the roles; each example draws one."""
 
     name: str
-    # Name -> ABI type of each value of a launch.
+    # Name -> each launch value's ABI type.
     roles: Mapping[str, str]
     fields: list[Field]
     declaration: str
@@ -52,11 +52,11 @@ class GeneratedEvent:
 
     @property
     def paths(self) -> Mapping[str, str]:
-        """The path of each role, as a declaration has it."""
+        """Each role's path, as a declaration has it."""
         return {role: ".".join(map(str, path)) for role, path in _paths(self.fields)}
 
     def log(self, draw: st.DrawFn, by: str, values: Mapping[str, Any]) -> Json:
-        """Draw a log with these values of roles, as eth_abi encodes them, and any other values."""
+        """Draw a log with these role values, as eth_abi encodes them, and any other values."""
         roles = {role: draw(valid({"type": kind})) for role, kind in self.roles.items() if role not in values}
         drawn = [(field, draw(_value(field, {**roles, **values}))) for field in self.fields]
         topics = [
@@ -75,7 +75,7 @@ class GeneratedEvent:
         }
 
     def decode(self, log: Json) -> dict[str, Any] | None:
-        """Return the values of the roles by eth_abi, None for one that a list lacks; None where it rejects the log."""
+        """Return the roles' values by eth_abi, None for one that a list lacks; None where it rejects the log."""
         topics = [bytes.fromhex(topic[2:]) for topic in log["topics"][1:]]
         indexed = [field for field in self.fields if field["indexed"]]
         rest = [field for field in self.fields if not field["indexed"]]
@@ -98,7 +98,7 @@ class GeneratedEvent:
 
 @st.composite
 def events(draw: st.DrawFn, roles: Mapping[str, str]) -> GeneratedEvent:
-    """Draw an event that has the roles, each of its type, anywhere among other fields, and up to three indexed."""
+    """Draw an event that has the roles, each with its type, anywhere among other fields, and up to three indexed."""
     noise = draw(st.lists(_noise(), max_size=4))
     leaves: list[Field] = [{"type": kind, "role": role} for role, kind in roles.items()]
     fields = _nest(draw, draw(st.permutations([*leaves, *noise])), depth=0)
@@ -117,7 +117,7 @@ def _noise() -> st.SearchStrategy[Field]:
 
 
 def _nest(draw: st.DrawFn, leaves: Sequence[Field], *, depth: int) -> list[Field]:
-    """Return the leaves as named fields in their sequence, some of them in structs and lists."""
+    """Return the leaves as named fields in their sequence, some in structs and lists."""
     fields: list[Field] = []
     rest = list(leaves)
     while rest:
@@ -155,7 +155,7 @@ def _render(draw: st.DrawFn, field: Field) -> str:
 
 
 def _value(field: Field, values: Mapping[str, Any]) -> st.SearchStrategy[Any]:
-    """Return a strategy of values of a field, as eth_abi encodes them, in which the roles have theirs."""
+    """Return a strategy for a field's values, as eth_abi encodes them, in which the roles have theirs."""
     if not any(role in values for role, _ in _paths([field])):
         return valid(field)
     if field["type"].endswith("[]"):

@@ -150,7 +150,7 @@ def test_whatever_log_is_cut_short_nothing_but_undecodable_is_raised(label):
             launches = damaged.decode()
         except LogDecodingError:
             continue
-        # Events of the same transaction are kept without their launch.
+        # Events in the same transaction are kept without their launch.
         assert launches in (whole, ())
 
 
@@ -168,7 +168,7 @@ def test_a_text_needs_no_padding():
 
 
 def merged(*labels):
-    """Build one transaction with the logs of several, through a contract that is no factory."""
+    """Build one transaction with several ones' logs, through a contract that is no factory."""
     together, *rest = (mined(label) for label in labels)
     together.transaction["to"] = STRANGER
     for other in rest:
@@ -305,7 +305,7 @@ def test_another_paired_token_is_left_for_the_node_to_name(build):
 
 def test_the_market_cap_counts_the_paired_tokens_decimals():
     assert row(v4_launch())["starting_market_cap"] == pytest.approx(9.8708695)
-    # 10^12 more, because the smallest unit of USDC is so much larger.
+    # 10^12 more, because USDC's smallest unit is so much larger.
     assert row(v4_launch(paired=USDC))["starting_market_cap"] == pytest.approx(9.8708695e12)
     assert row(v4_launch(paired=USDC, tick=-424_400))["starting_market_cap"] == pytest.approx(37_108, rel=1e-3)
     assert row(v4_launch(paired=STRANGER))["starting_market_cap"] is None
@@ -473,7 +473,7 @@ def test_the_first_airdrop_has_no_admin():
 def test_a_presale_is_known_by_its_contract_that_called_the_factory():
     deployed = event(PRESALE_V4, "PresaleDeployed(uint256,address)", 5, TOKEN, indexed=(0,))
     created = v4_created()
-    # The first word of the data is the factory's caller.
+    # The first data word is the factory's caller.
     created["data"] = "0x" + PRESALE_V4[2:].lower().rjust(64, "0") + created["data"][66:]
     assert only(transaction(mint(), deployed, created, to=PRESALE_V4)).presale_id == 5
     assert only(transaction(mint(), created, to=PRESALE_V4)).presale_id is None

@@ -26,7 +26,7 @@ LEGACY_CLAIM = "(address,address,address,uint256,uint256,uint256,uint256)"
 V31_CLAIM = (
     "ClaimedRewards(uint256,address,address,address,address,address,uint256,uint256,uint256,uint256,uint256,uint256)"
 )
-# The totals of currency 0 and currency 1, by their names in the published ABI.
+# The totals in currency 0 and currency 1, by their names in the published ABI.
 SWAPPED = {"totalAmount1": "total0", "totalAmount0": "total1"}
 OURS = {
     "UpdateAdmin",
@@ -72,7 +72,7 @@ def test_every_event_of_the_recorded_chain_is_tested():
 def test_the_totals_of_the_older_lockers_are_in_the_order_of_the_currencies():
     (claim,) = read_events(mined("legacy-v2-claim"))
     values = claim.arguments
-    # Of the token and of WETH, as the position manager paid them out in the same transaction.
+    # In the token and in WETH, as the position manager paid them out in the same transaction.
     (collected,) = (log["args"] for log in decoded("legacy-v2-claim")["decodedLogs"] if log["contract"] == "NPM")
     assert [str(values["total0"]), str(values["total1"])] == [collected["amount0"], collected["amount1"]]
     assert values["amount0"] < values["total0"]

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 def stored(mined_transaction):
-    """Return the record of the transaction's only launch after a round trip through the database."""
+    """Return the record for the transaction's only launch after a round trip through the database."""
     (launch,) = mined_transaction.decode()
     columns = token_columns(launch, chain=base(), presets=())
     Token.objects.all().delete()
@@ -133,7 +133,7 @@ def test_nesting_beyond_all_measure_is_no_json(depth, start, end):
 
 
 def test_deep_nesting_does_not_kill_a_process_without_a_recursion_limit():
-    # A dependency of web3 and eth_account raises the limit to this when it is imported, and threads have small stacks.
+    # A web3 dependency and eth_account raises the limit to this when it is imported, and threads have small stacks.
     script = (
         "import sys, threading\n"
         "from tokens.indexing.metadata import parse_context, parse_metadata\n"

@@ -1,4 +1,4 @@
-"""The events of all trusted contracts: each is followed, or listed here with the reason why not."""
+"""All trusted contracts' events: each is followed, or listed here with the reason why not."""
 
 import re
 from pathlib import Path
@@ -147,7 +147,7 @@ UNFOLLOWED = {topic_of(signature) for signature in NOT_FOLLOWED}
 
 
 def described() -> list[list[str]]:
-    """Return the cells of the guide's table: event, contract, generation, first bytes of the topic, followed or why."""
+    """Return the cells in the guide's table: event, contract, generation, first topic bytes, followed or why."""
     text = GUIDE.read_text(encoding="utf-8").partition("## Events\n")[2].partition("\n## ")[0]
     return [
         list(cells) for cells in re.findall(r"^\| `(.+?)` \| (.+?) \| (.+?) \| `(.+?)` \| (.+) \|$", text, re.MULTILINE)

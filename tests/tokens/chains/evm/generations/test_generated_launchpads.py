@@ -36,7 +36,7 @@ CHAIN = 8453
 FACTORY, REPORTER = (to_checksum_address(digits * 20) for digits in ("fa", "1e"))
 POOL_MANAGER = "0x498581fF718922c3f8e6A244956aF099B2652b2b"
 TEXTS = ("name", "symbol", "uri")
-# Field of a launch -> the type of its argument.
+# Launch field -> its argument's type.
 ROLES = {"token": "address", "name": "string", "symbol": "string", "uri": "string", "creator": "address"}
 POOL_IDS = {"v4": "bytes32", "v3": "address"}
 # Quote -> its symbol and decimals, where a launch needs no call for them.
@@ -48,23 +48,23 @@ static_fees = st.integers(0, 10**6)
 
 
 def words(size: int, last: int):
-    """Return a strategy of bytes that no other strategy with another last byte returns."""
+    """Return a strategy for bytes that no other strategy with another last byte returns."""
     return st.binary(min_size=size - 1, max_size=size - 1).map(lambda raw: raw + bytes([last]))
 
 
 def accounts(last: int):
-    """Return a strategy of addresses that no other strategy with another last byte returns."""
+    """Return a strategy for addresses that no other strategy with another last byte returns."""
     return words(20, last).map(to_checksum_address)
 
 
-# The last bytes of launched tokens and their pools, to which the launch's number is added, and of others.
+# Last bytes for launched tokens and their pools, to which the launch's number is added, and for others.
 TOKEN, POOL, QUOTE, OTHER, OTHER_POOL, HOOK = range(0x40, 0xA0, 0x10)
 quotes = st.sampled_from(list(QUOTES)) | accounts(QUOTE)
 
 
 @pytest.fixture
 def load(tmp_path: Path):
-    """Return a function that loads the chain with the launchpad of these launch tables."""
+    """Return a function that loads the chain with the launchpad from these launch tables."""
 
     def loaded(*launches: dict[str, Any], pool: str):
         text = f'[launchpads.x]\npool = "{pool}"\n'
@@ -80,7 +80,7 @@ def load(tmp_path: Path):
 
 
 def _toml(value):
-    """Return a value of a TOML file; JSON's texts, numbers and truths are TOML's, too."""
+    """Return a TOML file's value; JSON's texts, numbers and truths are TOML's, too."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key} = {_toml(each)}" for key, each in value.items()) + " }"
     if isinstance(value, list):
@@ -89,13 +89,13 @@ def _toml(value):
 
 
 def declare(made: GeneratedEvent, **more):
-    """Return the launch table of an event whose roles are fields of a launch."""
+    """Return the launch table for an event whose roles are launch fields."""
     return {"event": made.declaration} | dict(made.paths) | more
 
 
 @st.composite
 def launched(draw, made: GeneratedEvent, kind: str, *, number: int = 0):
-    """Draw the log of a launch, and the logs with which the chain's own contracts make its pool."""
+    """Draw a launch's log, and the logs with which the chain's own contracts make its pool."""
     token, quote = draw(accounts(TOKEN + number)), draw(quotes)
     pool = draw(words(32, POOL + number) if kind == "v4" else accounts(POOL + number))
     log = made.log(draw, FACTORY, {"token": token, "pool_id": pool})
@@ -125,7 +125,7 @@ def pool_created(token, quote, *, pool, fee=100, spacing=60, by=V3_FACTORY):
 
 @st.composite
 def decoys(draw, log, *, token: str, has_id: bool):
-    """Draw logs of the launch's transaction that mean nothing: strangers', and those of other pools."""
+    """Draw meaningless logs in the launch's transaction: strangers', and other pools'."""
     quote, other = draw(quotes), draw(accounts(OTHER))
     pool, v3_pool = draw(words(32, OTHER_POOL)), draw(accounts(OTHER_POOL))
     found = [
@@ -146,7 +146,7 @@ def decoys(draw, log, *, token: str, has_id: bool):
 
 
 def merge(draw, *runs):
-    """Draw a sequence of the logs that keeps each run's own."""
+    """Draw a log sequence that keeps each run's own."""
     left = [list(run) for run in runs if run]
     logs = []
     while left:
@@ -157,7 +157,7 @@ def merge(draw, *runs):
 
 
 def row(launch):
-    """Return what is stored of a launch without any call."""
+    """Return what is stored for a launch without any call."""
     pool = launch.pool and {
         "address": launch.pool.address,
         "quote": launch.pool.paired_token,
@@ -178,7 +178,7 @@ def row(launch):
 
 
 def expected(values, place, pool):
-    """Return the row of a launch with these values in its log, and this pool."""
+    """Return a launch's row with these values in its log, and this pool."""
     texts = {name: values.get(name) or ("" if name != "uri" else None) for name in TEXTS}
     called = {"supply", "decimals", *(name for name in ("name", "symbol") if not texts[name])}
     if pool and pool["pair"] == (None, None):
@@ -195,7 +195,7 @@ def expected(values, place, pool):
 
 
 def words_of(log):
-    """Return the indexed words of a log and those of its data."""
+    """Return a log's indexed words and its data's words."""
     data = log["data"][2:]
     return [topic[2:] for topic in log["topics"][1:]], [data[at : at + 64] for at in range(0, len(data), 64)]
 
@@ -206,7 +206,7 @@ def signed(word, bits=256):
 
 
 def made_pool(logs, kind, values):
-    """Return the only pool of the token and the id, of the words that the chain's own contracts emitted."""
+    """Return the only pool with the token and the id, from the words that the chain's own contracts emitted."""
     found = []
     for log in logs:
         indexed, data = words_of(log)
@@ -243,7 +243,7 @@ def made_pool(logs, kind, values):
 
 
 def roles(kind, data):
-    """Draw the roles of a launch event: the token, and any others."""
+    """Draw a launch event's roles: the token, and any others."""
     chosen = data.draw(st.sets(st.sampled_from([role for role in ROLES if role != "token"])))
     has_id = data.draw(st.booleans())
     return {role: ROLES[role] for role in ROLES if role in {"token", *chosen}} | (
@@ -389,7 +389,7 @@ def encoded(texts):
 
 
 def spellings(leaf, value):
-    """Return a strategy of what a file may have for a value of this type."""
+    """Return a strategy for what a file may have for a value of this type."""
     written = plain({"type": leaf}, value)
     if leaf == "address":
         return st.sampled_from([written, written.lower()])
@@ -477,7 +477,7 @@ def test_another_log_counts_only_by_its_emitter_and_for_its_token(load, data, ki
 @settings(max_examples=20)
 @given(data=st.data(), kind=kinds, count=st.integers(2, 3))
 def test_of_several_pools_only_an_id_tells_the_launchs_own(load, data, kind, count):
-    """Anyone can make a pool of a token before its launch."""
+    """Anyone can make a token's pool before its launch."""
     made = data.draw(events({"token": "address", "pool_id": POOL_IDS[kind]}))
     chains = [load(declare(made, **{"pool_id": made.paths["pool_id"]}), pool=kind)]
     chains.append(load({"event": made.declaration, "token": made.paths["token"]}, pool=kind))
@@ -496,7 +496,7 @@ def test_of_several_pools_only_an_id_tells_the_launchs_own(load, data, kind, cou
 
 
 def test_a_log_of_another_layout_with_the_same_topic_is_no_launch_of_this_one(load):
-    """Of one topic0 each log has the indexed arguments of its own contract."""
+    """With one topic0 each log has its own contract's indexed arguments."""
     layouts = ("Made(address indexed token, address creator)", "Made(address creator, address indexed token)")
     launches = [{"event": layout, "token": "token", "creator": "creator"} for layout in layouts]
     third = {"event": "Made(address indexed token, address indexed creator)", "token": "token", "creator": "creator"}

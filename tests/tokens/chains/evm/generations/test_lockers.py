@@ -1,4 +1,4 @@
-"""tokens/chains/evm/generations/v0_to_v3_1: the uncollected fees of an LP position, and their recipients."""
+"""tokens/chains/evm/generations/v0_to_v3_1: an LP position's uncollected fees, and their recipients."""
 
 import pytest
 
@@ -22,14 +22,14 @@ EXCEPTIONS = {
 
 @pytest.fixture
 def read(node):
-    """Return a function that reads the fees of a position from the node."""
+    """Return a function that reads a position's fees from the node."""
     chain = Chain(info=base(), rpc=RpcClient(chain_id=8453, urls=(node.url,), attempts=1))
     return chain.read_uncollected_fees
 
 
 @pytest.fixture
 def locked(node):
-    """Serve position 42 of TOKEN and WETH in LOCKER, with 1,000 and 2,000 to collect."""
+    """Serve position 42 with TOKEN and WETH in LOCKER, with 1,000 and 2,000 to collect."""
     position(node, 42, owner=LOCKER, currencies=CURRENCIES)
     collects(node, 42, owner=LOCKER, amounts=(1000, 2000))
     decimals(node, TOKEN, 18)
@@ -78,7 +78,7 @@ def test_it_reports_when_no_node_answers(read, node):
 def test_it_reads_the_recorded_amounts_at_the_head(read, label, amounts):
     (launch,) = mined(label).decode()
     fees = read(launch.position_id)
-    # The launched token is token0 up to v3.0; the recorded token of v3.1 sorts behind WETH.
+    # The launched token is token0 up to v3.0; v3.1's recorded token sorts behind WETH.
     currencies = sorted([launch.token, WETH], key=str.lower)
     assert fees.locker == launch.locker
     assert fees.amounts == tuple(

@@ -1,6 +1,6 @@
-"""Launches of the built-in launchpads: recorded transactions of their real contracts, read from a node.
+"""The built-in launchpads' launches: their real contracts' recorded transactions, read from a node.
 
-The truth is in the recordings: results of the contracts' own views.
+The truth is in the recordings: the contracts' own view results.
 """
 
 import re
@@ -31,7 +31,7 @@ from tokens.trades.quote_rates import QuoteRates
 from tokens.trades.trade_rows import make_trade_rows
 
 BANKR = "0xF60633D02690e2A15A54AB919925F3d038Df163e"
-# The most that is taken of a trader's amounts and that no declared event has; all others are the trader's to the wei.
+# The most that is taken from a trader's amounts and that no declared event has; all others are the trader's to the wei.
 UNREPORTED = {"doppler-rehype": Fraction(1, 2), "virtuals": Fraction(1, 98)}
 
 
@@ -47,7 +47,7 @@ def reading(info: ChainInfo, node: Node) -> Chain:
 
 
 def read_one_by_one(chain: Chain, recording: Json) -> list[TransactionFacts]:
-    """Return the facts of the recording's transactions, each read in full by its hash."""
+    """Return the facts from the recording's transactions, each read in full by its hash."""
     found = []
     for entry in recording["transactions"]:
         try:
@@ -58,7 +58,7 @@ def read_one_by_one(chain: Chain, recording: Json) -> list[TransactionFacts]:
 
 
 def recorded_trades(recording, launch, chain):
-    """Return the rows of the recording's transactions, each with its hash, and the trades as balances show them."""
+    """Return the rows from the recording's transactions, each with its hash, and the trades as balances show them."""
     pool = launch.pool
     token = PoolToken(
         token_id=1,
@@ -79,7 +79,7 @@ def recorded_trades(recording, launch, chain):
 
 
 def purchases_at_launch(recording: Json) -> Iterator[dict[str, str]]:
-    """Yield the first purchase as the event of a launch in two steps reports it: with the launchpad's tax."""
+    """Yield the first purchase as a two-step launch's event reports it: with the launchpad's tax."""
     bought = recording["expected"].get("launch_event", {})
     if "initialPurchasedAmount" in bought:
         (launched,) = [entry for entry in recording["transactions"] if entry["label"] == "launch"]
@@ -125,7 +125,7 @@ def test_each_value_of_a_launch_is_that_of_the_contracts_views(path, recorded_no
         # An empty one is none.
         assert (launch.uri or "") == of_views.get("uri", of_views.get("token_uri", ""))
         assert launch.image == of_views.get("image", launch.image)
-        # Recordings of several launches have not all views.
+        # Recordings with several launches lack some views.
         assert launch.decimals == of_views.get("decimals", launch.decimals)
         assert str(launch.supply) == of_views.get("total_supply", str(launch.supply))
         assert launch.pool is not None and launch.pool.paired_token == checksum_address(of_views["quote"])
@@ -151,7 +151,7 @@ def test_each_value_of_a_launch_is_that_of_the_contracts_views(path, recorded_no
 def test_a_launch_may_have_its_price_as_one_value(value, read, recorded_node, tmp_path):
     recording = load_recording(next(path for path in RECORDINGS if path.stem == "virtuals-launch_1_graduates"))
     file, node = write_registry(recording, tmp_path), recorded_node(recording)
-    # For a whole billion of tokens with 18 decimals, which is what its curve held.
+    # For a whole billion tokens with 18 decimals, which is what its curve held.
     text, replaced = re.subn(
         r"(?m)^price = .*Mint.*$", f"price = {{ value = {value}, decimals = 27 }}", file.read_text()
     )
@@ -178,13 +178,13 @@ def test_filtered_logs_have_the_facts_of_whole_transactions(path, recorded_node,
     assert ranged.swaps == tuple(swap._replace(trader=None) for swap in single.swaps)
 
 
-# The calldata of decimals().
+# Calldata for decimals().
 _DECIMALS = "0x313ce567"
 LAUNCH = next(path for path in RECORDINGS if path.stem == "zora-creator_coin_1")
 
 
 def held_launch(recorded_node, tmp_path, *, decimals: str | None, path=LAUNCH):
-    """Return the chain of a recorded launch, whose token returns these decimals, and its transaction and block."""
+    """Return a recorded launch's chain, whose token returns these decimals, and its transaction and block."""
     recording = load_recording(path)
     node = recorded_node(recording)
     hold_view(node, recording["expected"]["token"], _DECIMALS, decimals)
@@ -203,7 +203,7 @@ def test_decimals_are_those_of_the_contract(returned, decimals, recorded_node, t
     assert ranged.launches == (launch,)
 
 
-# The second one is read in full, and has no other event of interest.
+# The second one is read in full, and has no other relevant event.
 @pytest.mark.parametrize("name", ["zora-creator_coin_1", "virtuals-launch_1_graduates"])
 def test_a_token_with_more_decimals_than_a_number_has_digits_is_left_out(name, recorded_node, tmp_path, caplog):
     path = next(path for path in RECORDINGS if path.stem == name)

@@ -1,4 +1,4 @@
-"""tokens/chains/evm/generations/token_states.py: the state of recorded and built launches, at one block."""
+"""tokens/chains/evm/generations/token_states.py: recorded and built launches' states, at one block."""
 
 from dataclasses import replace
 
@@ -19,13 +19,13 @@ ROOT_HASH = "0x" + ROOT.hex()
 
 
 def read(*nodes: Node, tx_hash, batch_size=50):
-    """Return the facts of a transaction with the state of its tokens."""
+    """Return a transaction's facts with its tokens' states."""
     rpc = RpcClient(chain_id=8453, urls=tuple(node.url for node in nodes), attempts=1, batch_size=batch_size)
     return Chain(info=base(), rpc=rpc).read_with_state(tx_hash)
 
 
 def state_of(node, label):
-    """Return the launch of a recorded transaction and the state of its token."""
+    """Return a recorded transaction's launch and its token's state."""
     facts = read(node, tx_hash=decoded(label)["hash"])
     (launch,), (state,) = facts.launches, facts.state.tokens
     assert state.token == launch.token
@@ -57,7 +57,7 @@ def test_the_state_is_that_of_the_newest_block(node, label):
         assert (facts.state.block_number, facts.state.block_hash) == (209, node.blocks[209]["hash"])
         (state,) = facts.state.tokens
         assert None not in (state.admin, state.image, state.metadata, state.verified)
-        # The recording lacks the view of v3.1's locker.
+        # The recording lacks the v3.1 locker's view.
         assert (state.fee_recipients is None) == (label == "legacy-v31-deploy")
 
 

@@ -29,7 +29,7 @@ REWARDS_OF_V31 = ["uint256", "uint256", "(address,address)", "(address,address)"
 
 @pytest.fixture
 def read(node):
-    """Return a function that reads the fees of a position from the node."""
+    """Return a function that reads a position's fees from the node."""
 
     def read(number=42, *, launched_for=()):
         chain = Chain(info=base(), rpc=RpcClient(chain_id=8453, urls=(node.url,), attempts=1))
@@ -40,7 +40,7 @@ def read(node):
 
 @pytest.fixture
 def locked(node):
-    """Serve position 42 of TOKEN and WETH in LOCKER, with 1,001 and 99 to collect."""
+    """Serve position 42 with TOKEN and WETH in LOCKER, with 1,001 and 99 to collect."""
     position(node, 42, owner=LOCKER, currencies=(TOKEN, WETH))
     collects(node, 42, owner=LOCKER, amounts=(1001, 99))
     decimals(node, TOKEN, 18)
@@ -55,7 +55,7 @@ def returns_account(node, accessor, account, *arguments, locker=LOCKER):
 
 
 def returns_rewards(node, percent, creator, interface, *, number=42, locker=LOCKER):
-    """Have a locker of v3.1 return the recipients of a position's fees."""
+    """Have a v3.1 locker return a position's fee recipients."""
     values = (number, percent, (STRANGER, creator), (STRANGER, interface))
     answer(node, locker, call("tokenRewards(uint256)", number), REWARDS_OF_V31, *values)
 
@@ -65,7 +65,7 @@ def pending(fees):
 
 
 def payouts(locker):
-    """Return receiver -> amount of each of the pool's currencies in the recorded claim from a locker."""
+    """Return receiver -> amount in each pool currency in the recorded claim from a locker."""
     topic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
     found = {}
     for receipt in recorded_chain()["receipts"].values():
@@ -192,7 +192,7 @@ def test_the_locker_overrides_the_launch(read, locked):
     ],
 )
 def test_the_launch_defines_the_split_where_the_locker_does_not(read, locked, launched_for, expected):
-    # Zeros, as of a position that it does not have.
+    # Zeros, as for a position that it does not have.
     answer(locked, LOCKER, call("tokenRewards(uint256)", 42), REWARDS_OF_V31, 0, 0, (ZERO, ZERO), (ZERO, ZERO))
     assert pending(read(42, launched_for=launched_for)) == expected
 

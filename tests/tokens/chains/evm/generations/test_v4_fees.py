@@ -24,8 +24,8 @@ OTHER_FEE_LOCKER = "0x92C0DCbAba17b0F5f3a7537dA82c0F80520e4dF6"
 TOKEN_REWARDS = "(address,(address,address,uint24,int24,address),uint256,uint256,uint16[],address[],address[])"
 GROWTH = "getFeeGrowthInside(bytes32,int24,int24)"
 CLAIMED_REWARDS = "0x21d15f71483b597e8f0009e83b90b2117f6f98c185d7173857dddcae5eb8546a"
-# Recorded transactions: a collection for the token of deploy-plain; a swap of the token of deploy-multi-recipients,
-# which collects with two of three recipients' fees converted.
+# Recorded transactions: a collection for the token of deploy-plain; a swap in the deploy-multi-recipients token,
+# which collects with two recipients' fees out of three converted.
 COLLECTION = "0x4021a99daa553011f347e07db44cb7d66ac6a8c77f986ea24395f71dd5750f06"
 CONVERSION = "0x554883900f82089f523c08e5956ee2180f7d3bfe9a3d6833dcc494cd53a76a49"
 
@@ -37,7 +37,7 @@ def rpc(node):
 
 @pytest.fixture
 def read(rpc):
-    """Return a function that reads the fees of a recorded launch's token; changes are of the registry's chain."""
+    """Return a function that reads a recorded launch token's fees; changes apply to the registry's chain."""
 
     def read(label, *, owner=None, **changes):
         launch = launch_of(label)
@@ -57,13 +57,13 @@ def logs_of(tx_hash):
 
 
 def claimed(tx_hash):
-    """Return the payout of a recorded collection by recipient: in the first currency, in the second."""
+    """Return a recorded collection's payout by recipient: in the first currency, in the second."""
     (log,) = (log for log in logs_of(tx_hash) if log["topics"][0] == CLAIMED_REWARDS)
     return eth_abi.decode(["uint256", "uint256", "uint256[]", "uint256[]"], bytes.fromhex(log["data"][2:]))[2:]
 
 
 def set_rewards(node, label, **changes):
-    """Have the locker return other rewards of a launch's token."""
+    """Have the locker return other rewards for a launch's token."""
     calldata = call("tokenRewards(address)", launch_of(label).token)
     recorded = bytes.fromhex(node.views[LOCKER_V4.lower(), calldata]["result"][2:])
     (values,) = eth_abi.decode([TOKEN_REWARDS], recorded)
@@ -77,7 +77,7 @@ def selector(signature):
 
 
 def forget(node, contract, signature):
-    """Have a contract no longer respond to calls of a function."""
+    """Have a contract no longer respond to a function's calls."""
     start = (contract.lower(), selector(signature))
     node.views = {key: view for key, view in node.views.items() if (key[0], key[1][:10]) != start}
 
@@ -200,7 +200,7 @@ def test_what_is_pending_is_what_the_real_collection_paid_after_the_same_trades(
 
 
 def test_what_is_harvested_is_the_fee_lockers_balance(read):
-    # By the record of that collection, deploy-plain's recipient then had the same amount of its token.
+    # By that collection's record, deploy-plain's recipient then had the same token amount.
     (share,) = read("deploy-token1").shares
     assert share == FeeShare(
         recipient="0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
@@ -247,13 +247,13 @@ def test_the_recipients_are_the_present_ones(read):
     assert now[0] != before[0]
 
 
-# Seconds that a hook lets a MEV module guard a pool, and the time of the block that is read.
+# Seconds that a hook lets a MEV module guard a pool, and the read block's time.
 DELAY = 120
 NOW = int(recorded_chain()["blocks"][HEAD]["timestamp"], 16)
 
 
 def guard(node, label, *, created, enabled=True):
-    """Have the hook of a launch's pool return the state of its MEV module."""
+    """Have a launch pool's hook return its MEV module's state."""
     pool = mined(label).decode()[0].pool
     for function, arguments, kind, value in (
         ("mevModuleEnabled(bytes32)", [bytes.fromhex(pool.address[2:])], "bool", enabled),
@@ -320,7 +320,7 @@ def test_what_a_swap_pays_is_unknown_where_no_node_simulates(read, node):
 
 
 def test_what_a_swap_pays_is_what_a_node_simulates(read, node):
-    # The logs of a real collection for this token, whose swap collected for its three recipients.
+    # A real collection's logs for this token, whose swap collected for its three recipients.
     simulates(node, logs_of(CONVERSION))
     fees = read("deploy-multi-recipients")
     assert fees.conversion == "simulated"
@@ -342,7 +342,7 @@ def test_nothing_is_pending_where_a_collection_would_revert(read, node):
 
 
 def of_another_token(logs):
-    """Return the logs, with another token in that of the locker."""
+    """Return the logs, with another token in the locker's."""
     claims = [log for log in logs if log["topics"][0] == CLAIMED_REWARDS]
     other = "0x" + STRANGER[2:].rjust(64, "0")
     return [log for log in logs if log not in claims] + [log | {"topics": [CLAIMED_REWARDS, other]} for log in claims]
@@ -357,12 +357,12 @@ def of_another_token(logs):
         [{"calls": []}],
         [{"calls": [{"status": "0x1"}]}],
         [{"calls": [{"status": "0x0", "logs": logs_of(CONVERSION)}]}],
-        # As while the locker waits for the end of a launch's protection.
+        # As while the locker waits until a launch's protection ends.
         [{"calls": [{"status": "0x1", "logs": []}]}],
         [{"calls": [{"status": "0x1", "logs": [None]}]}],
         [{"calls": [{"status": "0x1", "logs": [{"address": LOCKER_V4, "topics": []}]}]}],
         [{"calls": [{"status": "0x1", "logs": [{"address": LOCKER_V4, "topics": [CLAIMED_REWARDS], "data": "0x"}]}]}],
-        # Another locker's, another token's, and one of another number of recipients.
+        # Another locker's, another token's, and one with another recipient count.
         [{"calls": [{"status": "0x1", "logs": [log | {"address": STRANGER} for log in logs_of(CONVERSION)]}]}],
         [{"calls": [{"status": "0x1", "logs": of_another_token(logs_of(CONVERSION))}]}],
         [{"calls": [{"status": "0x1", "logs": logs_of(COLLECTION)}]}],
