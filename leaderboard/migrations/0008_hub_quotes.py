@@ -10,7 +10,6 @@ class Migration(migrations.Migration):
     dependencies = [("leaderboard", "0007_proven_fids")]
 
     operations = [
-        migrations.AddField("snapshot", "large_audience", models.FloatField(null=True)),
         migrations.CreateModel(
             name="HubQuote",
             fields=[
@@ -38,4 +37,6 @@ class Migration(migrations.Migration):
                 "constraints": [models.UniqueConstraint(fields=("agent", "message_hash"), name="hub_quote_once")],
             },
         ),
+        # Last: the table is locked until the transaction ends.
+        migrations.AddField("snapshot", "large_audience", models.FloatField(null=True)),
     ]

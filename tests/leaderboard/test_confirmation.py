@@ -124,7 +124,9 @@ def test_an_upgrade_keeps_what_stored_reports_counted(board, settings, is_config
     Interaction.objects.update(is_confirmed=False)
     settings.FARCASTER_HUB_URL = "http://127.0.0.1:9" if is_configured else ""
     migration = import_module("leaderboard.migrations.0009_confirm_stored_reports")
-    migration.confirm_stored_reports(apps, None)
+    with connection.cursor() as cursor:
+        for statement, parameters in migration.confirm_stored_reports(apps, None):
+            cursor.execute(statement, parameters)
     assert (composites() == board) is not is_configured
     assert Interaction.objects.filter(is_confirmed=is_configured).count() == 0
 

@@ -1,23 +1,25 @@
 from django.db import migrations
 
-# One reading of the table, which needs no token: a text in lower case folds to the same text as its original. Only rows
-# that differ are locked and written. Millions of rows take longer than the default limit of a statement.
+from config.postgresql.batches import RunBatches, by_keys
+
+# A text in lower case folds to the same text as its original, so no token is read. Only rows that differ are written.
 FOLD = """
-SET LOCAL statement_timeout = '30min';
 UPDATE tokens_searchentry SET text = fold_case(text)
-    WHERE octet_length(text) <> char_length(text) AND text <> fold_case(text);
+    WHERE token_id >= %(first)s AND token_id < %(end)s
+    AND octet_length(text) <> char_length(text) AND text <> fold_case(text)
 """
 UNFOLD = """
-SET LOCAL statement_timeout = '30min';
 UPDATE tokens_searchentry AS entry SET text = lower(token.name) || E'\\n' || lower(token.symbol)
     FROM tokens_token AS token
-    WHERE token.id = entry.token_id AND entry.text <> lower(token.name) || E'\\n' || lower(token.symbol);
+    WHERE token.id = entry.token_id AND entry.token_id >= %(first)s AND entry.token_id < %(end)s
+    AND entry.text <> lower(token.name) || E'\\n' || lower(token.symbol)
 """
 
 
 class Migration(migrations.Migration):
     """Stored search entries in folded case: apart from 0054, whose triggers have to be in use before."""
 
+    atomic = False
     dependencies = [("tokens", "0054_folded_search")]
 
-    operations = [migrations.RunSQL(FOLD, UNFOLD)]
+    operations = [RunBatches(*(by_keys("tokens_searchentry", "token_id", text) for text in (FOLD, UNFOLD)))]

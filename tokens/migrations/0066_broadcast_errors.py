@@ -1,22 +1,8 @@
 from django.db import migrations, models
 
-# The former version stores "status: text"; it goes on reading the text.
-FILL = """
-SET LOCAL statement_timeout = '30min';
-UPDATE tokens_signedtransaction SET error_code = CASE split_part(answer, ': ', 1)
-    WHEN 'nonce spent' THEN 'nonce_spent'
-    WHEN 'underpriced' THEN 'underpriced'
-    WHEN 'fee too low' THEN 'fee_too_low'
-    WHEN 'too poor' THEN 'insufficient_funds'
-    WHEN 'refused' THEN 'rejected'
-    ELSE 'unknown'
-END
-WHERE answer <> '';
-"""
-
 
 class Migration(migrations.Migration):
-    """Error codes of broadcasts as a column. Rows of nonces in flight are written again within seconds.
+    """Error codes of broadcasts as a column, which 0069 fills.
 
     Texts of errors keep their columns under another name of the field.
     """
@@ -52,5 +38,4 @@ class Migration(migrations.Migration):
                 migrations.AlterField("chainhead", "error", models.TextField(blank=True, db_column="trouble")),
             ]
         ),
-        migrations.RunSQL(FILL, migrations.RunSQL.noop),
     ]

@@ -46,16 +46,10 @@ DEPLOYMENTS = deployments(
     "audience, owner_id",
     "CASE WHEN NEW.partner_key_id IS NULL THEN 'operators' ELSE 'partner' END, NEW.partner_key_id",
 )
-# The requests that are retried because of the chain's nodes. Any other pending one waits for its transaction.
-FILL = """
-UPDATE tokens_indexrequest SET node_outage = true
-WHERE status = 'pending' AND starts_with(last_error, 'chain ') AND last_error NOT LIKE '% has no such transaction%'
-    AND last_error NOT LIKE '% does not have the transaction%';
-"""
 
 
 class Migration(migrations.Migration):
-    """Audiences of events that triggers store, and requests in an outage of nodes, as columns."""
+    """Audiences of events that triggers store, and requests in an outage of nodes, as columns. 0069 fills the latter."""
 
     dependencies = [("tokens", "0066_broadcast_errors"), ("events", "0003_audience_of_outbox")]
 
@@ -63,5 +57,4 @@ class Migration(migrations.Migration):
         migrations.RunSQL(DEPLOYMENTS, deployments("owner_id", "COALESCE(NEW.partner_key_id, 0)")),
         migrations.RunSQL(markets("audience", "'stream'"), markets("owner_id", "-1")),
         migrations.AddField("indexrequest", "node_outage", models.BooleanField(db_default=False, default=False)),
-        migrations.RunSQL(FILL, migrations.RunSQL.noop),
     ]

@@ -9,8 +9,13 @@ from pathlib import Path
 import pytest
 from django.contrib.postgres.operations import AddIndexConcurrently, RemoveIndexConcurrently
 from django.core.management import call_command
-from django.db import connection
+from django.db import NotSupportedError, OperationalError, connection, transaction
 from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.state import ProjectState
+
+from config.postgresql.batches import RunBatches, by_keys
+from tests.rows.factories import IndexRequestFactory
+from tokens.models import IndexRequest
 
 # The newest migrations of version 0.1.0, with which an installation begins. All migrations of later apps are checked.
 FIRST_VERSION = {
@@ -34,6 +39,8 @@ IGNORED_RULES = (
     # A list of allowed values grows by a constraint in the place of the former one.
     "ban-drop-constraint",
 )
+# Tables with so few rows that a migration may fill a column in the transaction that adds it.
+SMALL_TABLES = {"accounts_webhookendpoint", "events_outboxevent", "tokens_deploywallet"}
 
 
 def lint(sql: str, path: Path) -> str:
@@ -62,8 +69,11 @@ def test_an_upgrade_blocks_no_table(tmp_path):
         assert not lint(sql, tmp_path / f"{'.'.join(key)}.sql")
         altered = set(re.findall('ALTER TABLE "([^"]+)"', sql)) - set(re.findall('CREATE TABLE "([^"]+)"', sql))
         assert len(altered) <= 1 or not migrations[key].atomic, f"{key} may deadlock with writers of {altered}"
+        filled = set(re.findall(r"^UPDATE (\w+)", sql, re.MULTILINE)) & altered
+        assert filled <= SMALL_TABLES, f"{key} locks {filled} until their rows are filled"
         is_concurrent = [
-            isinstance(o, AddIndexConcurrently | RemoveIndexConcurrently) for o in migrations[key].operations
+            isinstance(o, AddIndexConcurrently | RemoveIndexConcurrently | RunBatches)
+            for o in migrations[key].operations
         ]
         assert migrations[key].atomic or all(is_concurrent), f"{key} has statements without timeouts"
 
@@ -91,6 +101,47 @@ def test_migrations_have_timeouts():
     assert (show("lock_timeout"), show("statement_timeout")) == ("0", "0")
     with connection.schema_editor(atomic=False):
         assert (show("lock_timeout"), show("statement_timeout")) == ("0", "0")
+
+
+SHORTEN = "UPDATE tokens_indexrequest SET last_error = '' WHERE id >= %(first)s AND id < %(end)s"
+
+
+def run_batches(code, *, atomic=False):
+    operation, state = RunBatches(code, RunBatches.noop), ProjectState()
+    with connection.schema_editor(atomic=atomic) as editor:
+        operation.database_forwards("tokens", editor, state, state)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_batch_is_committed_before_the_next_one():
+    first, last = (IndexRequestFactory(last_error="an error").pk for _ in range(2))
+
+    def statements(apps, editor):
+        yield SHORTEN, {"first": first, "end": first + 1}
+        yield "SELECT pg_sleep(2)", {}
+
+    with connection.execute_wrapper(limit_statements), pytest.raises(OperationalError, match="statement timeout"):
+        run_batches(statements)
+    assert dict(IndexRequest.objects.values_list("pk", "last_error")) == {first: "", last: "an error"}
+
+
+def limit_statements(execute, sql, params, many, context):
+    return execute(sql.replace("statement_timeout = '60s'", "statement_timeout = '100ms'"), params, many, context)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_ranges_of_keys_cover_all_rows(monkeypatch):
+    monkeypatch.setattr("config.postgresql.batches._KEYS", 2)
+    run_batches(by_keys("tokens_indexrequest", "id", SHORTEN))
+    IndexRequestFactory.create_batch(5, last_error="an error")
+    run_batches(by_keys("tokens_indexrequest", "id", SHORTEN))
+    assert not IndexRequest.objects.exclude(last_error="").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_batches_refuse_to_share_a_transaction():
+    with transaction.atomic(), pytest.raises(NotSupportedError, match="atomic = False"):
+        run_batches(by_keys("tokens_indexrequest", "id", SHORTEN), atomic=True)
 
 
 def show(name: str) -> str:
