@@ -10,6 +10,17 @@ class Migration(migrations.Migration):
     dependencies = [("tokens", "0065_wallet_alerts")]
 
     operations = [
+        migrations.SeparateDatabaseAndState(
+            state_operations=[
+                migrations.RenameField("signedtransaction", "answer", "error"),
+                migrations.AlterField(
+                    "signedtransaction", "error", models.TextField(blank=True, db_column="answer")
+                ),
+                migrations.RenameField("chainhead", "trouble", "error"),
+                migrations.AlterField("chainhead", "error", models.TextField(blank=True, db_column="trouble")),
+            ]
+        ),
+        # Last: the table is locked until the transaction ends.
         migrations.AddField(
             "signedtransaction",
             "error_code",
@@ -27,15 +38,5 @@ class Migration(migrations.Migration):
                 default="",
                 max_length=18,
             ),
-        ),
-        migrations.SeparateDatabaseAndState(
-            state_operations=[
-                migrations.RenameField("signedtransaction", "answer", "error"),
-                migrations.AlterField(
-                    "signedtransaction", "error", models.TextField(blank=True, db_column="answer")
-                ),
-                migrations.RenameField("chainhead", "trouble", "error"),
-                migrations.AlterField("chainhead", "error", models.TextField(blank=True, db_column="trouble")),
-            ]
         ),
     ]
