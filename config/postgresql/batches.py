@@ -9,7 +9,7 @@ from django.db.migrations import RunPython
 
 # SQL with named parameters, and their values.
 Statement = tuple[str, dict[str, Any]]
-_KEYS = 2_000
+_KEYS = 500
 
 
 class RunBatches(NotInTransactionMixin, RunPython):  # type: ignore[misc]
