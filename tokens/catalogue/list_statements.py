@@ -100,10 +100,11 @@ class ListStatements:
 
     @cached_property
     def _matches(self) -> CompiledQuery:
-        q = self.selection.q
-        rows = self._entries.filter(text_search.indexed_entry_match(q)) if q else self.tokens
-        rows = rows.annotate(is_exact=Value(False))
-        return CompiledQuery.of(rows.values_list("pk", "deployed_at", "is_exact"))
+        if not self.selection.q:
+            tokens = self.tokens.annotate(is_exact=Value(False))
+            return CompiledQuery.of(tokens.values_list("pk", "deployed_at", "is_exact"))
+        entries = self._entries.filter(text_search.indexed_entry_match(self.selection.q))
+        return CompiledQuery.of(entries.annotate(is_exact=Value(False)).values_list("pk", "deployed_at", "is_exact"))
 
     @cached_property
     def _exact_and_other_matches(self) -> CompiledQuery:

@@ -25,7 +25,8 @@ def find_missing_abis(
     itself, and of the chain's own Uniswap contracts and pools, are left out.
     """
     pool_events = POOL_EVENTS.values()
-    known_topics = STANDARD_TOPICS | {each.event.topic0 for each in (*events, *pool_events)}
+    known_topics = STANDARD_TOPICS | {each.event.topic0 for each in events}
+    known_topics |= {each.event.topic0 for each in pool_events}
     known_emitters = {each.trusted(launch.chain) for each in pool_events} | {launch.token}
     known_emitters |= {pool.id for mined in transactions for pool in find_made_pools(mined) if pool.is_trusted}
     ids = [each[2:].lower() for each in (launch.token, launch.pool) if each]

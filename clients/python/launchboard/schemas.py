@@ -114,10 +114,10 @@ class Candle(TypedDict):
     The pool's prices and the trades of an interval. Prices include conversions of fees by the token's locker.
     """
 
+    l: float
     t: str
     o: float
     h: float
-    l: float
     c: float
     volumeQuote: str
     volumeUsd: float | None
@@ -284,6 +284,16 @@ DeliveryStatusEnum: TypeAlias = Literal["pending", "delivered", "failed", "cance
 DeployAnswerStatusEnum: TypeAlias = Literal["enqueued"]
 
 
+class DeployConfig(TypedDict):
+    """
+    Purchase and vault of the launch.
+    """
+
+    devBuyAmount: str | None
+    lockupPercentage: float | None
+    vestingUnlockDate: str | None
+
+
 DeployStatusAnswerStatusEnum: TypeAlias = Literal["enqueued", "submitted", "mined", "indexed", "failed"]
 
 
@@ -331,7 +341,7 @@ class EndAnswer(TypedDict):
     Response to a session that was ended; its cookie is cleared.
     """
 
-    success: NotRequired[bool]
+    success: bool
 
 
 ChainId: TypeAlias = int
@@ -444,8 +454,8 @@ class IndexAnswer(TypedDict):
 
     success: bool
     address: str | None
-    addresses: NotRequired[list[str]]
     url: str | None
+    addresses: NotRequired[list[str]]
 
 
 class IndexBody(TypedDict):
@@ -503,6 +513,26 @@ IntervalEnum: TypeAlias = Literal["24h", "7d", "30d"]
 KindsEnum: TypeAlias = Literal["sameTransaction", "consecutive", "withLaunch"]
 
 
+class LaunchDevBuy(TypedDict):
+    """
+    Purchase in the launch's transaction.
+    """
+
+    amount: str
+    amountEth: str | None
+    recipient: str | None
+
+
+class LaunchLockup(TypedDict):
+    """
+    Times of a lock.
+    """
+
+    startedAt: str | None
+    lockDuration: int
+    vestDuration: int
+
+
 class LaunchPlace(TypedDict):
     """
     Place and block time of the launch.
@@ -514,6 +544,16 @@ class LaunchPlace(TypedDict):
     at: str
 
 
+class LaunchPosition(TypedDict):
+    """
+    Range of ticks with a part of the supply.
+    """
+
+    tickLower: int
+    tickUpper: int
+    positionBps: int
+
+
 class LaunchShare(TypedDict):
     """
     An amount with its share of the supply.
@@ -521,6 +561,25 @@ class LaunchShare(TypedDict):
 
     amount: str
     percent: float | None
+
+
+class LaunchSniperTax(TypedDict):
+    """
+    Fee of the first trades, which falls with time.
+    """
+
+    startingFee: int
+    endingFee: int
+    secondsToDecay: int
+
+
+class LaunchVault(TypedDict):
+    """
+    Locked part of the supply.
+    """
+
+    amount: str
+    lockup: LaunchLockup
 
 
 LedgerAmountReasonEnum: TypeAlias = Literal["history_not_read", "not_summed", "too_many_recipients", "pooled_currency"]
@@ -651,6 +710,17 @@ PendingPretokenShapeStatusEnum: TypeAlias = Literal["pending"]
 PictureAnswerMediaTypeEnum: TypeAlias = Literal["image/webp"]
 
 
+class PoolConfig(TypedDict):
+    """
+    Pool of the launch.
+    """
+
+    pairedToken: str | None
+    tickIfToken0IsNewToken: int | None
+    tickSpacing: int | None
+    hook: str | None
+
+
 PoolKind: TypeAlias = Literal["standard", "project"]
 
 
@@ -726,6 +796,14 @@ class PretokenCreated(TypedDict):
 
 class PretokenDeleted(TypedDict):
     success: bool
+
+
+class ProfileBio(TypedDict):
+    """
+    Text about the user.
+    """
+
+    text: str | None
 
 
 class PublishedEvent(TypedDict):
@@ -881,7 +959,7 @@ class SaveAnswer(TypedDict):
     An accepted report. The transaction is indexed in a few seconds.
     """
 
-    success: NotRequired[bool]
+    success: bool
     tokenAddress: str
 
 
@@ -1008,7 +1086,7 @@ class SessionAnswer(TypedDict):
     Response to a session that was created; its cookie is set.
     """
 
-    success: NotRequired[bool]
+    success: bool
     expiresAt: str
 
 
@@ -1064,6 +1142,17 @@ class ShownVault(TypedDict):
 SideEnum: TypeAlias = Literal["buy", "sell"]
 
 
+class SocialContext(TypedDict):
+    """
+    As written by the launcher, not verified; further keys are passed through.
+    """
+
+    interface: str | None
+    platform: str | None
+    messageId: str | None
+    id: str | None
+
+
 class SocialLink(TypedDict):
     """
     One of the token's links.
@@ -1071,6 +1160,15 @@ class SocialLink(TypedDict):
 
     name: str
     link: str
+
+
+class SocialMediaLink(TypedDict):
+    """
+    Page about the token.
+    """
+
+    platform: str
+    url: str
 
 
 class SocialPageShape(TypedDict, closed=True):
@@ -1150,146 +1248,17 @@ class TokenAirdrop(TypedDict):
     entries: int
 
 
-class SocialMediaUrl(TypedDict):
-    platform: str
-    url: str
+TokenEnum: TypeAlias = Literal["Both", "Paired", "Clanker"]
 
 
-class Metadata(TypedDict):
+class TokenMetadata(TypedDict):
+    """
+    Texts and links from the launcher.
+    """
+
     auditUrls: list[str]
     description: str | None
-    socialMediaUrls: list[SocialMediaUrl]
-
-
-class DeployConfig(TypedDict):
-    devBuyAmount: str | None
-    lockupPercentage: float | None
-    vestingUnlockDate: str | None
-
-
-class SocialContext(TypedDict):
-    """
-    As written by the launcher, not verified; further keys are passed through.
-    """
-
-    interface: str | None
-    platform: str | None
-    messageId: str | None
-    id: str | None
-
-
-class PoolConfig(TypedDict):
-    pairedToken: str | None
-    tickIfToken0IsNewToken: int | None
-    tickSpacing: int | None
-    hook: str | None
-
-
-class Recipient(TypedDict):
-    admin: str
-    recipient: str
-    bps: int
-    token: Literal["Both", "Paired", "Clanker"]
-
-
-class Fees(TypedDict):
-    type: Literal["static", "dynamic"]
-    clankerFee: float | None
-    pairedFee: float | None
-    baseFee: float | None
-    maxFee: float | None
-    hook_address: str | None
-    recipients: list[Recipient]
-
-
-class Lockup(TypedDict):
-    startedAt: str | None
-    lockDuration: int
-    vestDuration: int
-
-
-class Vault(TypedDict):
-    amount: str
-    lockup: Lockup
-
-
-class Airdrop(TypedDict):
-    amount: str
-    merkleRoot: str
-    admin: str | None
-    lockup: Lockup
-
-
-class DevBuy(TypedDict):
-    amount: str
-    amountEth: str | None
-    recipient: str | None
-
-
-class SniperTax(TypedDict):
-    startingFee: int
-    endingFee: int
-    secondsToDecay: int
-
-
-class Position(TypedDict):
-    tickLower: int
-    tickUpper: int
-    positionBps: int
-
-
-class Extensions(TypedDict):
-    """
-    Null for each extension that the launch does not have.
-    """
-
-    fees: Fees | None
-    vault: Vault | None
-    airdrop: Airdrop | None
-    devBuy: DevBuy | None
-    sniperTax: SniperTax | None
-    positions: list[Position] | None
-
-
-class Metadata1(TypedDict):
-    auditUrls: list[str]
-    description: str | None
-    socialMediaUrls: list[SocialMediaUrl]
-
-
-class Fees1(TypedDict):
-    type: Literal["static", "dynamic"]
-    clankerFee: float | None
-    pairedFee: float | None
-    baseFee: float | None
-    maxFee: float | None
-    hook_address: str | None
-    recipients: list[Recipient]
-
-
-class Vault1(TypedDict):
-    amount: str
-    lockup: Lockup
-
-
-class Airdrop1(TypedDict):
-    amount: str
-    merkleRoot: str
-    admin: str | None
-    lockup: Lockup
-
-
-class Extensions1(TypedDict):
-    """
-    Null for each extension that the launch does not have.
-    """
-
-    fees: Fees1 | None
-    vault: Vault1 | None
-    airdrop: Airdrop1 | None
-    devBuy: DevBuy | None
-    sniperTax: SniperTax | None
-    positions: list[Position] | None
+    socialMediaUrls: list[SocialMediaLink]
 
 
 class TokenShape(TypedDict, closed=True):
@@ -1375,129 +1344,6 @@ class TreeShape(TypedDict):
     values: list[dict[str, Any]]
 
 
-class Trust(TypedDict):
-    """
-    Trust in the launch of a token.
-    """
-
-    verified: bool
-    reasons: list[ReasonsEnum]
-
-
-class UncollectedFeesAnswer(TypedDict):
-    """
-    Amounts in the smallest unit, all as of one block (on Solana: slot).
-    """
-
-    tokenAddress: str
-    chainId: int
-    blockNumber: int
-    fees: list[CurrencyFees]
-    recipients: list[RecipientFees]
-    conversion: ConversionEnum
-    collectableFrom: str | None
-
-
-class UnknownFact(TypedDict):
-    """
-    A fact that the report can't contain.
-    """
-
-    fact: FactEnum
-    reason: str
-
-
-UnknownTradesReason: TypeAlias = Literal["no_own_trades", "history_not_read", "no_trades", "no_price"]
-
-
-UploadAnswerMediaTypeEnum: TypeAlias = Literal["image/webp", "application/json"]
-
-
-class VaultClaimed(TypedDict):
-    """
-    What left the launch's vault.
-    """
-
-    amount: str
-    percent: float | None
-    transactions: list[LogPlace]
-
-
-class VaultShape(TypedDict, closed=True):
-    """
-    Locked part of the supply.
-    """
-
-    percentage: float
-    lockupDuration: float
-    vestingDuration: NotRequired[float]
-    recipient: NotRequired[str]
-
-
-WaitingFeesReasonEnum: TypeAlias = Literal[
-    "not_requested",
-    "not_read",
-    "chain_unavailable",
-    "node_unavailable",
-    "unreadable",
-    "recipient_unknown",
-    "conversion_unknown",
-]
-
-
-class WebhookTest(TypedDict):
-    deliveryId: int
-
-
-class FieldBioShape(TypedDict):
-    """
-    Text about the user.
-    """
-
-    text: str | None
-
-
-class Metadata2(TypedDict):
-    auditUrls: list[str]
-    description: str | None
-    socialMediaUrls: list[SocialMediaUrl]
-
-
-class Fees2(TypedDict):
-    type: Literal["static", "dynamic"]
-    clankerFee: float | None
-    pairedFee: float | None
-    baseFee: float | None
-    maxFee: float | None
-    hook_address: str | None
-    recipients: list[Recipient]
-
-
-class Vault2(TypedDict):
-    amount: str
-    lockup: Lockup
-
-
-class Airdrop2(TypedDict):
-    amount: str
-    merkleRoot: str
-    admin: str | None
-    lockup: Lockup
-
-
-class Extensions2(TypedDict):
-    """
-    Null for each extension that the launch does not have.
-    """
-
-    fees: Fees2 | None
-    vault: Vault2 | None
-    airdrop: Airdrop2 | None
-    devBuy: DevBuy | None
-    sniperTax: SniperTax | None
-    positions: list[Position] | None
-
-
 class PriceChangePercentage(TypedDict):
     m5: str | None
     h1: str | None
@@ -1579,13 +1425,87 @@ class Pool(TypedDict):
     transactions: Transactions
 
 
-class FieldVerifiedShape(TypedDict):
+class Trust(TypedDict):
+    """
+    Trust in the launch of a token.
+    """
+
+    verified: bool
+    reasons: list[ReasonsEnum]
+
+
+class UncollectedFeesAnswer(TypedDict):
+    """
+    Amounts in the smallest unit, all as of one block (on Solana: slot).
+    """
+
+    tokenAddress: str
+    chainId: int
+    blockNumber: int
+    fees: list[CurrencyFees]
+    recipients: list[RecipientFees]
+    conversion: ConversionEnum
+    collectableFrom: str | None
+
+
+class UnknownFact(TypedDict):
+    """
+    A fact that the report can't contain.
+    """
+
+    fact: FactEnum
+    reason: str
+
+
+UnknownTradesReason: TypeAlias = Literal["no_own_trades", "history_not_read", "no_trades", "no_price"]
+
+
+UploadAnswerMediaTypeEnum: TypeAlias = Literal["image/webp", "application/json"]
+
+
+class VaultClaimed(TypedDict):
+    """
+    What left the launch's vault.
+    """
+
+    amount: str
+    percent: float | None
+    transactions: list[LogPlace]
+
+
+class VaultShape(TypedDict, closed=True):
+    """
+    Locked part of the supply.
+    """
+
+    percentage: float
+    lockupDuration: float
+    vestingDuration: NotRequired[float]
+    recipient: NotRequired[str]
+
+
+class VerifiedAddresses(TypedDict):
     """
     Same as verifiedAddresses, by kind of chain.
     """
 
     eth_addresses: list[str]
     sol_addresses: list[str]
+
+
+WaitingFeesReasonEnum: TypeAlias = Literal[
+    "not_requested",
+    "not_read",
+    "chain_unavailable",
+    "node_unavailable",
+    "unreadable",
+    "recipient_unknown",
+    "conversion_unknown",
+]
+
+
+class WebhookTest(TypedDict):
+    deliveryId: int
 
 
 class Issue(TypedDict):
@@ -2560,15 +2480,15 @@ class DiscountShape(TypedDict):
     Discount that takes 10 % of the audience's weight, and at least 1.
     """
 
-    flag: str
     meaning: str
     accounts: int
     interactions: int
     weight: float
-    independent: float
     limit: float
     counted: float
+    independent: float
     listed: list[DiscountedAccountShape]
+    flag: str
 
 
 class Endpoint(TypedDict):
@@ -2578,9 +2498,9 @@ class Endpoint(TypedDict):
 
     id: int
     url: str
-    description: NotRequired[str]
-    types: NotRequired[list[EventTypeName]]
-    chainIds: NotRequired[list[int]]
+    description: str
+    types: list[EventTypeName]
+    chainIds: list[int]
     email: str | None
     enabled: bool
     disabledReason: str | None
@@ -2609,9 +2529,9 @@ class EndpointWithSecret(TypedDict):
 
     id: int
     url: str
-    description: NotRequired[str]
-    types: NotRequired[list[EventTypeName]]
-    chainIds: NotRequired[list[int]]
+    description: str
+    types: list[EventTypeName]
+    chainIds: list[int]
     email: str | None
     enabled: bool
     disabledReason: str | None
@@ -2674,6 +2594,42 @@ class InteractedShape(TypedDict, closed=True):
     actorFid: int
     messageHash: NotRequired[str]
     text: NotRequired[str]
+
+
+class LaunchAirdrop(TypedDict):
+    """
+    Part of the supply for the entries of a Merkle tree.
+    """
+
+    amount: str
+    merkleRoot: str
+    admin: str | None
+    lockup: LaunchLockup
+
+
+class LaunchFeeRecipient(TypedDict):
+    """
+    Recipient of a share of the pool's fees.
+    """
+
+    admin: str
+    recipient: str
+    bps: int
+    token: TokenEnum
+
+
+class LaunchFees(TypedDict):
+    """
+    Fees of the pool, with their recipients.
+    """
+
+    type: FeesKind
+    clankerFee: float | None
+    pairedFee: float | None
+    baseFee: float | None
+    maxFee: float | None
+    hook_address: str | None
+    recipients: list[LaunchFeeRecipient]
 
 
 class LaunchTrade(TypedDict):
@@ -2780,6 +2736,37 @@ class PretokenMetadataShape(TypedDict, closed=True):
     description: NotRequired[str]
     socialMediaUrls: NotRequired[list[str | SocialPageShape]]
     auditUrls: NotRequired[list[AuditUrl]]
+
+
+class ProfileAbout(TypedDict):
+    """
+    Same as bio, where the social protocol's provider has it.
+    """
+
+    bio: ProfileBio
+
+
+class PublicUser(TypedDict):
+    """
+    A user of the social protocol, as last fetched from its provider; unknown texts are null.
+    """
+
+    fid: int
+    username: str | None
+    displayName: str | None
+    display_name: str | None
+    pfpUrl: str | None
+    pfp_url: str | None
+    bio: str | None
+    verifiedAddresses: list[str]
+    profile: ProfileAbout
+    verifications: list[str]
+    verified_addresses: VerifiedAddresses
+    fetchedAt: str
+
+
+class PublicUsers(TypedDict):
+    users: list[PublicUser]
 
 
 class Purchases(TypedDict):
@@ -2937,110 +2924,6 @@ class Status(TypedDict):
     chains: list[ChainStatus]
 
 
-class TokenDetail(TypedDict):
-    """
-    The token record with its deployer and links.
-    """
-
-    id: int
-    created_at: str
-    last_indexed: str
-    deployed_at: str
-    tx_hash: str
-    contract_address: str
-    chain_id: int
-    type: str
-    name: str
-    symbol: str
-    description: str | None
-    img_url: str | None
-    supply: str | None
-    admin: str | None
-    msg_sender: str | None
-    requestor_fid: int | None
-    requestor_address: str | None
-    cast_hash: str | None
-    pool_address: str | None
-    pair: str | None
-    factory_address: str
-    locker_address: str | None
-    position_id: str | None
-    presale_id: str | None
-    metadata: Metadata
-    deploy_config: DeployConfig
-    social_context: SocialContext
-    pool_config: PoolConfig
-    starting_market_cap: float | None
-    extensions: Extensions
-    launchpad: str
-    launchpadTitle: str
-    socialLinks: list[SocialLink]
-    tags: Tags
-    warnings: list[str]
-    trust: Trust
-    priceUsd: float | None
-    related: Related
-    farcasterVerifiedEthAddress: str | None
-    deployer: Deployer
-    twitterUrl: str | None
-    websiteUrl: str | None
-    farcasterUrl: str | None
-    telegramUrl: str | None
-
-
-class TokenDetailAnswer(TypedDict):
-    data: TokenDetail
-
-
-class TokenRecord(TypedDict):
-    """
-    Token record of all endpoints; every key is always present, null if unknown or not of the token's launchpad.
-    """
-
-    id: int
-    created_at: str
-    last_indexed: str
-    deployed_at: str
-    tx_hash: str
-    contract_address: str
-    chain_id: int
-    type: str
-    name: str
-    symbol: str
-    description: str | None
-    img_url: str | None
-    supply: str | None
-    admin: str | None
-    msg_sender: str | None
-    requestor_fid: int | None
-    requestor_address: str | None
-    cast_hash: str | None
-    pool_address: str | None
-    pair: str | None
-    factory_address: str
-    locker_address: str | None
-    position_id: str | None
-    presale_id: str | None
-    metadata: Metadata1
-    deploy_config: DeployConfig
-    social_context: SocialContext
-    pool_config: PoolConfig
-    starting_market_cap: float | None
-    extensions: Extensions1
-    launchpad: str
-    launchpadTitle: str
-    socialLinks: list[SocialLink]
-    tags: Tags
-    warnings: list[str]
-    trust: Trust
-    priceUsd: float | None
-    related: Related
-
-
-class TokenRecordAnswer(TypedDict):
-    data: TokenRecord
-
-
 class TokenSettingsShape(TypedDict, closed=True):
     """
     The token to launch. The first of the admins is the token's admin; all of them share the fees.
@@ -3057,15 +2940,6 @@ class TokenSettingsShape(TypedDict, closed=True):
     fee_config_type: NotRequired[FeesKind]
     metadata: NotRequired[PretokenMetadataShape]
     social_context: NotRequired[ContextShape]
-
-
-class TokensByFid(TypedDict):
-    data: list[TokenRecord]
-    pagination: Pagination
-
-
-class TokensByPool(TypedDict):
-    data: dict[str, TokenRecord]
 
 
 class ToolsEventsAnswer(TypedDict):
@@ -3136,60 +3010,6 @@ class WebhookEndpoints(TypedDict):
     data: list[Endpoint]
 
 
-class FieldAboutShape(TypedDict):
-    """
-    Same as bio, where the social protocol's provider has it.
-    """
-
-    bio: FieldBioShape
-
-
-class FieldTrendingToken(TypedDict):
-    """
-    Token record with its pool; only the pool if the token is not indexed.
-    """
-
-    id: NotRequired[int]
-    created_at: NotRequired[str]
-    last_indexed: NotRequired[str]
-    deployed_at: NotRequired[str]
-    tx_hash: NotRequired[str]
-    contract_address: NotRequired[str]
-    chain_id: NotRequired[int]
-    type: NotRequired[str]
-    name: NotRequired[str]
-    symbol: NotRequired[str]
-    description: str | None
-    img_url: str | None
-    supply: str | None
-    admin: str | None
-    msg_sender: str | None
-    requestor_fid: NotRequired[int | None]
-    requestor_address: str | None
-    cast_hash: str | None
-    pool_address: str | None
-    pair: str | None
-    factory_address: NotRequired[str]
-    locker_address: str | None
-    position_id: str | None
-    presale_id: str | None
-    metadata: NotRequired[Metadata2]
-    deploy_config: NotRequired[DeployConfig]
-    social_context: NotRequired[SocialContext]
-    pool_config: NotRequired[PoolConfig]
-    starting_market_cap: float | None
-    extensions: NotRequired[Extensions2]
-    launchpad: NotRequired[str]
-    launchpadTitle: NotRequired[str]
-    socialLinks: NotRequired[list[SocialLink]]
-    tags: NotRequired[Tags]
-    warnings: NotRequired[list[str]]
-    trust: NotRequired[Trust]
-    priceUsd: float | None
-    related: NotRequired[Related]
-    pool: Pool
-
-
 ListFactoriesAnswer: TypeAlias = list[Contract]
 
 
@@ -3237,6 +3057,19 @@ class DeployBody(TypedDict, closed=True):
 
 
 Event: TypeAlias = DescribedShape | RanShape | ActedShape | InteractedShape | TradedShape | ScoredShape
+
+
+class Extensions(TypedDict):
+    """
+    Parts of the launch beside its pool.
+    """
+
+    fees: LaunchFees | None
+    vault: LaunchVault | None
+    airdrop: LaunchAirdrop | None
+    devBuy: LaunchDevBuy | None
+    sniperTax: LaunchSniperTax | None
+    positions: list[LaunchPosition] | None
 
 
 class Holding(TypedDict):
@@ -3336,49 +3169,163 @@ class PretokenShape(TypedDict, closed=True):
     airdrop: NotRequired[AirdropShape]
 
 
-class PublicUser(TypedDict):
+class TokenDetail(TypedDict):
     """
-    A user of the social protocol, as last fetched from its provider; unknown texts are null.
+    The token record with its deployer and links.
     """
 
-    fid: int
-    username: str | None
-    displayName: str | None
-    display_name: str | None
-    pfpUrl: str | None
-    pfp_url: str | None
-    bio: str | None
-    verifiedAddresses: list[str]
-    profile: FieldAboutShape
-    verifications: list[str]
-    verified_addresses: FieldVerifiedShape
-    fetchedAt: str
+    id: int
+    created_at: str
+    last_indexed: str
+    deployed_at: str
+    tx_hash: str
+    contract_address: str
+    chain_id: int
+    type: str
+    name: str
+    symbol: str
+    description: str | None
+    img_url: str | None
+    supply: str | None
+    admin: str | None
+    msg_sender: str | None
+    requestor_fid: int | None
+    requestor_address: str | None
+    cast_hash: str | None
+    pool_address: str | None
+    pair: str | None
+    factory_address: str
+    locker_address: str | None
+    position_id: str | None
+    presale_id: str | None
+    metadata: TokenMetadata
+    deploy_config: DeployConfig
+    social_context: SocialContext
+    pool_config: PoolConfig
+    starting_market_cap: float | None
+    extensions: Extensions
+    launchpad: str
+    launchpadTitle: str
+    socialLinks: list[SocialLink]
+    tags: Tags
+    warnings: list[str]
+    trust: Trust
+    priceUsd: float | None
+    related: Related
+    farcasterVerifiedEthAddress: str | None
+    deployer: Deployer
+    twitterUrl: str | None
+    websiteUrl: str | None
+    farcasterUrl: str | None
+    telegramUrl: str | None
 
 
-class PublicUsers(TypedDict):
-    users: list[PublicUser]
+class TokenDetailAnswer(TypedDict):
+    data: TokenDetail
 
 
-class TokenList(TypedDict):
+class TokenRecord(TypedDict):
+    """
+    Token record of all endpoints; every key is always present, null if unknown or not of the token's launchpad.
+    """
+
+    id: int
+    created_at: str
+    last_indexed: str
+    deployed_at: str
+    tx_hash: str
+    contract_address: str
+    chain_id: int
+    type: str
+    name: str
+    symbol: str
+    description: str | None
+    img_url: str | None
+    supply: str | None
+    admin: str | None
+    msg_sender: str | None
+    requestor_fid: int | None
+    requestor_address: str | None
+    cast_hash: str | None
+    pool_address: str | None
+    pair: str | None
+    factory_address: str
+    locker_address: str | None
+    position_id: str | None
+    presale_id: str | None
+    metadata: TokenMetadata
+    deploy_config: DeployConfig
+    social_context: SocialContext
+    pool_config: PoolConfig
+    starting_market_cap: float | None
+    extensions: Extensions
+    launchpad: str
+    launchpadTitle: str
+    socialLinks: list[SocialLink]
+    tags: Tags
+    warnings: list[str]
+    trust: Trust
+    priceUsd: float | None
+    related: Related
+
+
+class TokenRecordAnswer(TypedDict):
+    data: TokenRecord
+
+
+class TokensByFid(TypedDict):
     data: list[TokenRecord]
-    total: int
-    cursor: str | None
-    tokensDeployed: int
+    pagination: Pagination
 
 
-class TokenOrNothing(TypedDict):
-    data: NotRequired[TokenRecord]
+class TokensByPool(TypedDict):
+    data: dict[str, TokenRecord]
 
 
-class TokenPage(TypedDict):
-    data: list[TokenRecord]
-    total: int
-    cursor: str | None
+class TrendingToken(TypedDict):
+    """
+    Token record with its pool; only the pool if the token is not indexed.
+    """
 
-
-class Trending(TypedDict):
-    trending: list[str]
-    tokens: dict[str, FieldTrendingToken]
+    id: NotRequired[int]
+    created_at: NotRequired[str]
+    last_indexed: NotRequired[str]
+    deployed_at: NotRequired[str]
+    tx_hash: NotRequired[str]
+    contract_address: NotRequired[str]
+    chain_id: NotRequired[int]
+    type: NotRequired[str]
+    name: NotRequired[str]
+    symbol: NotRequired[str]
+    description: NotRequired[str | None]
+    img_url: NotRequired[str | None]
+    supply: NotRequired[str | None]
+    admin: NotRequired[str | None]
+    msg_sender: NotRequired[str | None]
+    requestor_fid: NotRequired[int | None]
+    requestor_address: NotRequired[str | None]
+    cast_hash: NotRequired[str | None]
+    pool_address: NotRequired[str | None]
+    pair: NotRequired[str | None]
+    factory_address: NotRequired[str]
+    locker_address: NotRequired[str | None]
+    position_id: NotRequired[str | None]
+    presale_id: NotRequired[str | None]
+    metadata: NotRequired[TokenMetadata]
+    deploy_config: NotRequired[DeployConfig]
+    social_context: NotRequired[SocialContext]
+    pool_config: NotRequired[PoolConfig]
+    starting_market_cap: NotRequired[float | None]
+    extensions: NotRequired[Extensions]
+    launchpad: NotRequired[str]
+    launchpadTitle: NotRequired[str]
+    socialLinks: NotRequired[list[SocialLink]]
+    tags: NotRequired[Tags]
+    warnings: NotRequired[list[str]]
+    trust: NotRequired[Trust]
+    priceUsd: NotRequired[float | None]
+    related: NotRequired[Related]
+    pool: Pool
 
 
 class AgentEvents(TypedDict, closed=True):
@@ -3417,6 +3364,28 @@ class LedgerEntry(TypedDict):
     token: TokenRecord
     outcome: Outcome
     fees: list[PayeeFees]
+
+
+class TokenList(TypedDict):
+    data: list[TokenRecord]
+    total: int
+    cursor: str | None
+    tokensDeployed: int
+
+
+class TokenOrNothing(TypedDict):
+    data: NotRequired[TokenRecord]
+
+
+class TokenPage(TypedDict):
+    data: list[TokenRecord]
+    total: int
+    cursor: str | None
+
+
+class Trending(TypedDict):
+    trending: list[str]
+    tokens: dict[str, TrendingToken]
 
 
 class CreatorLedger(TypedDict):

@@ -2261,6 +2261,11 @@ export interface components {
         /** @description The pool's prices and the trades of an interval. Prices include conversions of fees by the token's locker. */
         Candle: {
             /**
+             * Format: double
+             * @description At most `o`.
+             */
+            l: number;
+            /**
              * Format: date-time
              * @description Beginning of the interval.
              */
@@ -2277,21 +2282,16 @@ export interface components {
             h: number;
             /**
              * Format: double
-             * @description At most `o`.
-             */
-            l: number;
-            /**
-             * Format: double
              * @description Price after the last trade.
              */
             c: number;
             /** @description What the pool got and paid, in the paired token's smallest unit, without protocol fees and without conversions. */
-            readonly volumeQuote: string;
+            volumeQuote: string;
             /**
              * Format: double
              * @description Without conversions; null if the price of the paired token was unknown at one of the trades.
              */
-            readonly volumeUsd: number | null;
+            volumeUsd: number | null;
             /** @description Buys and sells, without conversions. */
             trades: number;
             buys: number;
@@ -2309,14 +2309,7 @@ export interface components {
         ChainStatus: {
             chainId: number;
             name: string;
-            /**
-             * @description current; starting: before the first block; behind: by a minute or more; halted: no blocks are read, because final ones were replaced.
-             *
-             *     * `current` - current
-             *     * `starting` - starting
-             *     * `behind` - behind
-             *     * `halted` - halted
-             */
+            /** @description current; starting: before the first block; behind: by a minute or more; halted: no blocks are read, because final ones were replaced. */
             state: components["schemas"]["ChainStatusStateEnum"];
             /** @description Newest block that is read; on Solana the slot. */
             block: number | null;
@@ -2335,13 +2328,7 @@ export interface components {
              */
             haltedSince: string | null;
         };
-        /**
-         * @description * `current` - current
-         *     * `starting` - starting
-         *     * `behind` - behind
-         *     * `halted` - halted
-         * @enum {string}
-         */
+        /** @enum {string} */
         ChainStatusStateEnum: "current" | "starting" | "behind" | "halted";
         /** @description Bars as columns, oldest first; none with `no_data`. */
         ChartBars: {
@@ -2431,7 +2418,7 @@ export interface components {
             feeRecipient: string;
             chainId: number;
             /** @description Over all claims, in the currency's smallest unit. */
-            readonly totalClaimed: string;
+            totalClaimed: string;
             claimCount: number;
             /** @description One per claim of this page, newest first. */
             txHashes: string[];
@@ -2480,12 +2467,7 @@ export interface components {
             /** @description Only for factories: topic0 of each launch event. */
             launches?: string[];
         };
-        /**
-         * @description * `none` - none
-         *     * `simulated` - simulated
-         *     * `unknown` - unknown
-         * @enum {string}
-         */
+        /** @enum {string} */
         ConversionEnum: "none" | "simulated" | "unknown";
         CreatorAnswer: {
             data: components["schemas"]["CreatorLedger"];
@@ -2518,9 +2500,9 @@ export interface components {
             symbol: string | null;
             decimals: number;
             /** @description Collected from the pool into the fee locker, and claimable by its owner. The fee locker has one balance per owner and currency: that of the paired currency comes from all of the owner's tokens. Always 0 for v0 to v3.1, whose lockers pay at once, and on Solana, where a claim empties the pool itself. */
-            readonly harvested: string;
+            harvested: string;
             /** @description Still in the pool: the payout of a collection in the next block, with the locker's rounding; 0 before `collectableFrom`, and where the collection would revert; on Solana the fees booked in the bonding curve's pool. A graduated curve keeps its unclaimed fees; those of the next pool are not counted. Null if the amount depends on a swap that no node simulates, or if the locker does not reveal the recipient. */
-            readonly pending: string | null;
+            pending: string | null;
         };
         /** @description Volume and fees on a UTC day, in the pool's amounts: without protocol fees and fee conversions. */
         Day: {
@@ -2578,13 +2560,7 @@ export interface components {
             bytes: number;
             error: string;
         };
-        /**
-         * @description * `pending` - Pending
-         *     * `delivered` - Delivered
-         *     * `failed` - Failed
-         *     * `cancelled` - Cancelled
-         * @enum {string}
-         */
+        /** @enum {string} */
         DeliveryStatusEnum: "pending" | "delivered" | "failed" | "cancelled";
         /** @description Stored deployment; with `dryRun`, the deployment as it would be stored, with its configuration and gas. */
         DeployAnswer: {
@@ -2635,6 +2611,21 @@ export interface components {
              */
             dryRun?: boolean;
         };
+        /** @description Purchase and vault of the launch. */
+        DeployConfig: {
+            /** @description Wei of the native coin; 0 without a purchase. */
+            devBuyAmount: string | null;
+            /**
+             * Format: double
+             * @description Percent of the supply in the vault.
+             */
+            lockupPercentage: number | null;
+            /**
+             * Format: date-time
+             * @description When the vault's lock ends.
+             */
+            vestingUnlockDate: string | null;
+        };
         /** @description Status of a deployment. */
         DeployStatusAnswer: {
             requestKey: string;
@@ -2656,10 +2647,10 @@ export interface components {
         /** @description The deployer of a token; unknown parts are null. */
         Deployer: {
             fid: number | null;
-            readonly username: string | null;
-            readonly displayName: string | null;
-            readonly pfpUrl: string | null;
-            readonly address: string | null;
+            username: string | null;
+            displayName: string | null;
+            pfpUrl: string | null;
+            address: string | null;
             tokensDeployed: number;
         };
         /**
@@ -2721,7 +2712,6 @@ export interface components {
         };
         /** @description Discount that takes 10 % of the audience's weight, and at least 1. */
         DiscountShape: {
-            flag: string;
             meaning: string;
             accounts: number;
             interactions: number;
@@ -2732,11 +2722,6 @@ export interface components {
             weight: number;
             /**
              * Format: double
-             * @description Weight of the accounts without a discount.
-             */
-            independent: number;
-            /**
-             * Format: double
              * @description Limit of what the accounts count together.
              */
             limit: number;
@@ -2745,8 +2730,14 @@ export interface components {
              * @description weight × limit ÷ (weight + limit)
              */
             counted: number;
+            /**
+             * Format: double
+             * @description Weight of the accounts without a discount.
+             */
+            independent: number;
             /** @description The heaviest accounts, at most ten. */
             listed: components["schemas"]["DiscountedAccountShape"][];
+            flag: string;
         };
         /** @description Account to which a discount applies. */
         DiscountedAccountShape: {
@@ -2763,8 +2754,7 @@ export interface components {
         };
         /** @description Response to a session that was ended; its cookie is cleared. */
         EndAnswer: {
-            /** @default true */
-            success?: boolean;
+            success: boolean;
         };
         /** @description A webhook endpoint and its state. */
         Endpoint: {
@@ -2774,11 +2764,11 @@ export interface components {
              * @description https:// and a host, on port 443.
              */
             url: string;
-            description?: string;
+            description: string;
             /** @description Empty for all types. */
-            types?: components["schemas"]["EventTypeName"][];
+            types: components["schemas"]["EventTypeName"][];
             /** @description Empty for all chains. */
-            chainIds?: number[];
+            chainIds: number[];
             /** Format: email */
             email: string | null;
             enabled: boolean;
@@ -2827,11 +2817,11 @@ export interface components {
              * @description https:// and a host, on port 443.
              */
             url: string;
-            description?: string;
+            description: string;
             /** @description Empty for all types. */
-            types?: components["schemas"]["EventTypeName"][];
+            types: components["schemas"]["EventTypeName"][];
             /** @description Empty for all chains. */
-            chainIds?: number[];
+            chainIds: number[];
             /** Format: email */
             email: string | null;
             enabled: boolean;
@@ -2865,6 +2855,15 @@ export interface components {
             data: components["schemas"]["PublishedEvent"][];
             /** @description The id after which the next page begins; also if this page is empty. */
             cursor: number;
+        };
+        /** @description Parts of the launch beside its pool. */
+        Extensions: {
+            fees: components["schemas"]["LaunchFees"] | null;
+            vault: components["schemas"]["LaunchVault"] | null;
+            airdrop: components["schemas"]["LaunchAirdrop"] | null;
+            devBuy: components["schemas"]["LaunchDevBuy"] | null;
+            sniperTax: components["schemas"]["LaunchSniperTax"] | null;
+            positions: components["schemas"]["LaunchPosition"][] | null;
         };
         /** @enum {string} */
         FactEnum: "transfers" | "funders" | "transactionPlaces" | "launchTrades" | "expiredTrades" | "laterTrades" | "traders" | "claims" | "launchpadClaims" | "vaultRecipients" | "supply" | "balances" | "solanaBalances";
@@ -2976,17 +2975,13 @@ export interface components {
             key: string;
             /** Format: int64 */
             fid: number | null;
-            readonly address: string | null;
+            address: string | null;
             /** @description Social profile of the FID; null if none was fetched. */
             user: components["schemas"]["RelatedUser"] | null;
             /** @description Listed launches; 1,001 stands for more than 1,000. */
             launches: number;
         };
-        /**
-         * @description * `no_curve` - no_curve
-         *     * `curve_unknown` - curve_unknown
-         * @enum {string}
-         */
+        /** @enum {string} */
         GraduatedReasonEnum: "no_curve" | "curve_unknown";
         /** @description What an account has bought and sold, with its first trades. */
         Holding: {
@@ -3011,13 +3006,13 @@ export interface components {
             success: boolean;
             /** @description The first token. Null if the transaction only paid out fees in a currency, such as WETH, which belong to no token. */
             address: string | null;
-            /** @description All tokens, if there are several. */
-            addresses?: string[];
             /**
              * Format: uri
              * @description The first token's page.
              */
             url: string | null;
+            /** @description All tokens, if there are several. */
+            addresses?: string[];
         };
         /** @description A transaction. Accepts the spellings `tx_hash` and `chain_id` as well. */
         IndexBody: {
@@ -3157,15 +3152,59 @@ export interface components {
         InteractedShapeKindEnum: "like" | "recast" | "reply" | "quote";
         /** @enum {string} */
         InteractedShapeTypeEnum: "interaction";
-        /**
-         * @description * `24h` - 24h
-         *     * `7d` - 7d
-         *     * `30d` - 30d
-         * @enum {string}
-         */
+        /** @enum {string} */
         IntervalEnum: "24h" | "7d" | "30d";
         /** @enum {string} */
         KindsEnum: "sameTransaction" | "consecutive" | "withLaunch";
+        /** @description Part of the supply for the entries of a Merkle tree. */
+        LaunchAirdrop: {
+            /** @description Wei, in decimal digits. */
+            amount: string;
+            merkleRoot: string;
+            admin: string | null;
+            lockup: components["schemas"]["LaunchLockup"];
+        };
+        /** @description Purchase in the launch's transaction. */
+        LaunchDevBuy: {
+            /** @description Wei, in decimal digits. */
+            amount: string;
+            /** @description Wei. */
+            amountEth: string | null;
+            recipient: string | null;
+        };
+        /** @description Recipient of a share of the pool's fees. */
+        LaunchFeeRecipient: {
+            admin: string;
+            recipient: string;
+            bps: number;
+            token: components["schemas"]["TokenEnum"];
+        };
+        /** @description Fees of the pool, with their recipients. */
+        LaunchFees: {
+            type: components["schemas"]["FeesKind"];
+            /**
+             * Format: double
+             * @description Bps.
+             */
+            clankerFee: number | null;
+            /**
+             * Format: double
+             * @description Bps.
+             */
+            pairedFee: number | null;
+            /**
+             * Format: double
+             * @description Bps.
+             */
+            baseFee: number | null;
+            /**
+             * Format: double
+             * @description Bps.
+             */
+            maxFee: number | null;
+            hook_address: string | null;
+            recipients: components["schemas"]["LaunchFeeRecipient"][];
+        };
         /** @description An account with a large net purchase. */
         LaunchHolder: {
             /** @description Bought and received less sold, in the token's smallest unit. Negative if more was sold: transfers brought it. */
@@ -3189,6 +3228,15 @@ export interface components {
             /** @description On the chain as of `balancesBlock`; null if unknown, as always on Solana. */
             balance: string | null;
         };
+        /** @description Times of a lock. */
+        LaunchLockup: {
+            /** Format: date-time */
+            startedAt: string | null;
+            /** @description Seconds, at most 2^53 - 1. */
+            lockDuration: number;
+            /** @description Seconds after the lock, at most 2^53 - 1. */
+            vestDuration: number;
+        };
         /** @description Place and block time of the launch. */
         LaunchPlace: {
             /** @description On Solana the signature. */
@@ -3200,6 +3248,12 @@ export interface components {
             /** Format: date-time */
             at: string;
         };
+        /** @description Range of ticks with a part of the supply. */
+        LaunchPosition: {
+            tickLower: number;
+            tickUpper: number;
+            positionBps: number;
+        };
         /** @description An amount with its share of the supply. */
         LaunchShare: {
             /** @description Bought and received less sold, in the token's smallest unit. Negative if more was sold: transfers brought it. */
@@ -3209,6 +3263,14 @@ export interface components {
              * @description Percent of the supply; null if the supply is unknown.
              */
             percent: number | null;
+        };
+        /** @description Fee of the first trades, which falls with time. */
+        LaunchSniperTax: {
+            /** @description Parts per million. */
+            startingFee: number;
+            /** @description Parts per million. */
+            endingFee: number;
+            secondsToDecay: number;
         };
         /** @description A trade of the token. */
         LaunchTrade: {
@@ -3236,6 +3298,12 @@ export interface components {
              */
             at: string;
         };
+        /** @description Locked part of the supply. */
+        LaunchVault: {
+            /** @description Wei, in decimal digits. */
+            amount: string;
+            lockup: components["schemas"]["LaunchLockup"];
+        };
         Leaderboard: {
             data: components["schemas"]["StandingShape"][];
             cursor: string | null;
@@ -3244,23 +3312,10 @@ export interface components {
         LedgerAmount: {
             /** @description In the smallest unit of the currency. */
             amount: string | null;
-            /**
-             * @description Why the amount is null. history_not_read: not all blocks since the launch are stored. not_summed: after an upgrade, older events are still added to the sums. too_many_recipients: the token's recipients changed more than 1,000 times. pooled_currency: the fee locker of v4 pays the paired token for all tokens of a recipient together; `claimed` of the creator has the sum.
-             *
-             *     * `history_not_read` - history_not_read
-             *     * `not_summed` - not_summed
-             *     * `too_many_recipients` - too_many_recipients
-             *     * `pooled_currency` - pooled_currency
-             */
+            /** @description Why the amount is null. history_not_read: not all blocks since the launch are stored. not_summed: after an upgrade, older events are still added to the sums. too_many_recipients: the token's recipients changed more than 1,000 times. pooled_currency: the fee locker of v4 pays the paired token for all tokens of a recipient together; `claimed` of the creator has the sum. */
             reason: components["schemas"]["LedgerAmountReasonEnum"] | components["schemas"]["NullEnum"];
         };
-        /**
-         * @description * `history_not_read` - history_not_read
-         *     * `not_summed` - not_summed
-         *     * `too_many_recipients` - too_many_recipients
-         *     * `pooled_currency` - pooled_currency
-         * @enum {string}
-         */
+        /** @enum {string} */
         LedgerAmountReasonEnum: "history_not_read" | "not_summed" | "too_many_recipients" | "pooled_currency";
         /** @description The creator of the path. */
         LedgerCreator: {
@@ -3268,7 +3323,7 @@ export interface components {
             key: string;
             /** Format: int64 */
             fid: number | null;
-            readonly address: string | null;
+            address: string | null;
             /** @description Social profile of the FID; null if none was fetched. */
             user: components["schemas"]["RelatedUser"] | null;
         };
@@ -3309,7 +3364,7 @@ export interface components {
              * Format: double
              * @description USD, in the pool's amounts, without protocol fees and conversions.
              */
-            readonly volume24h: number | null;
+            volume24h: number | null;
         };
         /** @description Place of a log. */
         LogPlace: {
@@ -3328,9 +3383,9 @@ export interface components {
             /** @description For v4, whose locker holds up to seven with consecutive ids, the first. */
             lpNftId: string | null;
             /** @description Wei: the supply without the amounts for vault, airdrop and presale. */
-            readonly amountDepositedIntoLP: string | null;
+            amountDepositedIntoLP: string | null;
             /** @description Wei. */
-            readonly totalSupply: string | null;
+            totalSupply: string | null;
             /** @description Percent of the supply, such as 100 or 67.5, rounded down. */
             percentLocked: string | null;
             token_name: string;
@@ -3344,9 +3399,9 @@ export interface components {
              * Format: double
              * @description Null while no source has a price, or the pool holds too little for it.
              */
-            readonly marketCap: number | null;
+            marketCap: number | null;
             /** Format: double */
-            readonly priceUsd: number | null;
+            priceUsd: number | null;
             /**
              * Format: date-time
              * @description Time of the price; null while there is none.
@@ -3373,12 +3428,7 @@ export interface components {
             ageSeconds: number;
             /** @description Whether the token left its bonding curve. */
             graduated: boolean | null;
-            /**
-             * @description Why the value is null.
-             *
-             *     * `no_curve` - no_curve
-             *     * `curve_unknown` - curve_unknown
-             */
+            /** @description Why the value is null. */
             graduatedReason: components["schemas"]["GraduatedReasonEnum"] | components["schemas"]["NullEnum"];
             /** Format: date-time */
             graduatedAt: string | null;
@@ -3386,45 +3436,30 @@ export interface components {
              * Format: double
              * @description Percent of the bonding curve; null without one, and while unknown.
              */
-            readonly curveProgress: number | null;
+            curveProgress: number | null;
             /**
              * Format: double
              * @description As that of the token.
              */
-            readonly marketCap: number | null;
+            marketCap: number | null;
             /**
              * Format: double
              * @description The highest price of all days times the supply, of those prices that the pool's liquidity supports.
              */
-            readonly peakMarketCap: number | null;
-            /**
-             * @description Why the peak is null. no_own_trades: a provider has the chain's market data. history_not_read: not all trades since the launch are stored. no_trades: there was none. no_price: a trade has no price in USD. no_liquidity: the pool holds too little at each of the prices.
-             *
-             *     * `no_own_trades` - no_own_trades
-             *     * `history_not_read` - history_not_read
-             *     * `no_trades` - no_trades
-             *     * `no_price` - no_price
-             *     * `no_liquidity` - no_liquidity
-             */
+            peakMarketCap: number | null;
+            /** @description Why the peak is null. no_own_trades: a provider has the chain's market data. history_not_read: not all trades since the launch are stored. no_trades: there was none. no_price: a trade has no price in USD. no_liquidity: the pool holds too little at each of the prices. */
             peakMarketCapReason: components["schemas"]["PeakMarketCapReasonEnum"] | components["schemas"]["NullEnum"];
             /**
              * Format: double
              * @description In the pool's amounts, without protocol fees and conversions.
              */
-            readonly volume24h: number | null;
+            volume24h: number | null;
             /**
              * Format: double
              * @description Since the launch, in the pool's amounts, without protocol fees and conversions.
              */
-            readonly volume: number | null;
-            /**
-             * @description Why the value is null.
-             *
-             *     * `no_own_trades` - no_own_trades
-             *     * `history_not_read` - history_not_read
-             *     * `no_trades` - no_trades
-             *     * `no_price` - no_price
-             */
+            volume: number | null;
+            /** @description Why the value is null. */
             volumeReason: components["schemas"]["UnknownTradesReason"] | components["schemas"]["NullEnum"];
             /** Format: date-time */
             lastTradeAt: string | null;
@@ -3506,7 +3541,7 @@ export interface components {
             recipient: string;
             /** @description The paired token, or the token itself. */
             currency: string;
-            readonly symbol: string | null;
+            symbol: string | null;
             decimals: number | null;
             /** @description Collected from the pool for the recipient so far, without payments of a v4 pool's MEV module. */
             earned: components["schemas"]["LedgerAmount"];
@@ -3516,14 +3551,7 @@ export interface components {
             /** @description Newest first, without days that have no fees. */
             days: components["schemas"]["LedgerDay"][];
         };
-        /**
-         * @description * `no_own_trades` - no_own_trades
-         *     * `history_not_read` - history_not_read
-         *     * `no_trades` - no_trades
-         *     * `no_price` - no_price
-         *     * `no_liquidity` - no_liquidity
-         * @enum {string}
-         */
+        /** @enum {string} */
         PeakMarketCapReasonEnum: "no_own_trades" | "history_not_read" | "no_trades" | "no_price" | "no_liquidity";
         /** @description A pending pretoken: its body without null keys, and its state. */
         PendingPretokenShape: {
@@ -3554,7 +3582,7 @@ export interface components {
         };
         /** @description A stored picture. */
         PictureAnswer: {
-            /** @description URL of the picture, or `ipfs://` and its CID. */
+            /** @description URL of the file, or `ipfs://` and its CID. */
             url: string;
             /** @description Digest of the stored bytes in hex. */
             sha256: string;
@@ -3566,11 +3594,16 @@ export interface components {
             /** @description Pixels. */
             height: number;
         };
-        /**
-         * @description * `image/webp` - image/webp
-         * @enum {string}
-         */
+        /** @enum {string} */
         PictureAnswerMediaTypeEnum: "image/webp";
+        /** @description Pool of the launch. */
+        PoolConfig: {
+            pairedToken: string | null;
+            /** @description Starting tick if the launched token were token0. */
+            tickIfToken0IsNewToken: number | null;
+            tickSpacing: number | null;
+            hook: string | null;
+        };
         /** @enum {string} */
         PoolKind: "standard" | "project";
         /** @description Pool of the token. */
@@ -3689,6 +3722,14 @@ export interface components {
             /** @description Same as a deployment's airdrop. */
             airdrop?: components["schemas"]["AirdropShape"];
         };
+        /** @description Same as bio, where the social protocol's provider has it. */
+        ProfileAbout: {
+            bio: components["schemas"]["ProfileBio"];
+        };
+        /** @description Text about the user. */
+        ProfileBio: {
+            text: string | null;
+        };
         /** @description A user of the social protocol, as last fetched from its provider; unknown texts are null. */
         PublicUser: {
             fid: number;
@@ -3703,10 +3744,10 @@ export interface components {
             bio: string | null;
             /** @description Addresses that the user has proven to own, EIP-55 before base58. */
             verifiedAddresses: string[];
-            profile: components["schemas"]["_AboutShape"];
+            profile: components["schemas"]["ProfileAbout"];
             /** @description The verified EVM addresses. */
             verifications: string[];
-            verified_addresses: components["schemas"]["_VerifiedShape"];
+            verified_addresses: components["schemas"]["VerifiedAddresses"];
             /**
              * Format: date-time
              * @description Time of the provider's response.
@@ -3790,31 +3831,9 @@ export interface components {
         };
         /** @enum {string} */
         RanShapeTypeEnum: "run";
-        /**
-         * @description * `event` - Event
-         *     * `replay` - Replay
-         *     * `test` - Test
-         * @enum {string}
-         */
+        /** @enum {string} */
         ReasonEnum: "event" | "replay" | "test";
-        /**
-         * @description * `OPERATOR_VERIFIED` - OPERATOR_VERIFIED
-         *     * `DEPLOYER_KNOWN` - DEPLOYER_KNOWN
-         *     * `INTERFACE_KNOWN` - INTERFACE_KNOWN
-         *     * `USER_VERIFIED` - USER_VERIFIED
-         *     * `ADMIN_VERIFIED` - ADMIN_VERIFIED
-         *     * `LAUNCH_FINAL` - LAUNCH_FINAL
-         *     * `INTERFACE_UNVERIFIED` - INTERFACE_UNVERIFIED
-         *     * `USER_UNVERIFIED` - USER_UNVERIFIED
-         *     * `BLOCKED` - BLOCKED
-         *     * `UNUSUAL_TICK` - UNUSUAL_TICK
-         *     * `UNUSUAL_PAIR_ADDRESS` - UNUSUAL_PAIR_ADDRESS
-         *     * `MISSING_POOL_CONFIG` - MISSING_POOL_CONFIG
-         *     * `UNUSUAL_POSITIONS` - UNUSUAL_POSITIONS
-         *     * `POSSIBLE_COPY` - POSSIBLE_COPY
-         *     * `UNSUPPORTED_PRICE` - UNSUPPORTED_PRICE
-         * @enum {string}
-         */
+        /** @enum {string} */
         ReasonsEnum: "OPERATOR_VERIFIED" | "DEPLOYER_KNOWN" | "INTERFACE_KNOWN" | "USER_VERIFIED" | "ADMIN_VERIFIED" | "LAUNCH_FINAL" | "INTERFACE_UNVERIFIED" | "USER_UNVERIFIED" | "BLOCKED" | "UNUSUAL_TICK" | "UNUSUAL_PAIR_ADDRESS" | "MISSING_POOL_CONFIG" | "UNUSUAL_POSITIONS" | "POSSIBLE_COPY" | "UNSUPPORTED_PRICE";
         /** @description Uncollected fees of one recipient. */
         RecipientFees: {
@@ -3833,42 +3852,42 @@ export interface components {
              * Format: double
              * @description Null while no source has a price, or the pool holds too little for it.
              */
-            readonly marketCap: number | null;
+            marketCap: number | null;
             /** Format: double */
-            readonly priceUsd: number | null;
+            priceUsd: number | null;
             /**
              * Format: double
              * @description Same as priceUsd.
              */
-            readonly price: number | null;
+            price: number | null;
             /**
              * Format: double
              * @description Of the pool's amounts, without protocol fees.
              */
-            readonly volume24h: number | null;
+            volume24h: number | null;
             /** Format: double */
-            readonly liquidityUsd: number | null;
+            liquidityUsd: number | null;
             txCount24h: number | null;
             /** Format: double */
-            readonly priceChangePercent1h: number | null;
+            priceChangePercent1h: number | null;
             /** Format: double */
-            readonly priceChangePercent6h: number | null;
+            priceChangePercent6h: number | null;
             /** Format: double */
-            readonly priceChangePercent24h: number | null;
+            priceChangePercent24h: number | null;
             /** Format: date-time */
             marketDataUpdatedAt: string;
         };
         /** @description The user who requested the launch, from the social protocol. */
         RelatedUser: {
             fid: number;
-            readonly username: string | null;
-            readonly displayName: string | null;
+            username: string | null;
+            displayName: string | null;
             /** @description Same as displayName. */
-            readonly display_name: string | null;
-            readonly pfpUrl: string | null;
+            display_name: string | null;
+            pfpUrl: string | null;
             /** @description Same as pfpUrl. */
-            readonly pfp_url: string | null;
-            readonly bio: string | null;
+            pfp_url: string | null;
+            bio: string | null;
             verifiedAddresses: string[];
         };
         Replay: {
@@ -3922,26 +3941,7 @@ export interface components {
         };
         /** @enum {string} */
         RewardsTokenEnum: "Both" | "Clanker" | "Paired";
-        /**
-         * @description * `factory` - factory
-         *     * `locker` - locker
-         *     * `locker_factory` - locker_factory
-         *     * `fee_locker` - fee_locker
-         *     * `fee_spender` - fee_spender
-         *     * `vault` - vault
-         *     * `airdrop` - airdrop
-         *     * `dev_buy` - dev_buy
-         *     * `static_hook` - static_hook
-         *     * `dynamic_hook` - dynamic_hook
-         *     * `mev_module` - mev_module
-         *     * `presale` - presale
-         *     * `presale_allowlist` - presale_allowlist
-         *     * `pool_extension_allowlist` - pool_extension_allowlist
-         *     * `launch_program` - launch_program
-         *     * `launch_config` - launch_config
-         *     * `launch_creator` - launch_creator
-         * @enum {string}
-         */
+        /** @enum {string} */
         RoleEnum: "factory" | "locker" | "locker_factory" | "fee_locker" | "fee_spender" | "vault" | "airdrop" | "dev_buy" | "static_hook" | "dynamic_hook" | "mev_module" | "presale" | "presale_allowlist" | "pool_extension_allowlist" | "launch_program" | "launch_config" | "launch_creator";
         /** @enum {string} */
         RolesEnum: "deployer" | "requestor" | "admin" | "currentAdmin" | "launchBuyer";
@@ -3949,8 +3949,7 @@ export interface components {
         SEnum: "ok" | "no_data";
         /** @description An accepted report. The transaction is indexed in a few seconds. */
         SaveAnswer: {
-            /** @default true */
-            success?: boolean;
+            success: boolean;
             /** @description The address of the request, checksummed; a mint unchanged. */
             tokenAddress: string;
         };
@@ -4106,8 +4105,7 @@ export interface components {
         };
         /** @description Response to a session that was created; its cookie is set. */
         SessionAnswer: {
-            /** @default true */
-            success?: boolean;
+            success: boolean;
             /**
              * Format: date-time
              * @description End of the session, unless revoked earlier.
@@ -4237,10 +4235,24 @@ export interface components {
         };
         /** @enum {string} */
         SideEnum: "buy" | "sell";
+        /** @description As written by the launcher, not verified; further keys are passed through. */
+        SocialContext: {
+            interface: string | null;
+            platform: string | null;
+            messageId: string | null;
+            id: string | null;
+        } & {
+            [key: string]: unknown;
+        };
         /** @description One of the token's links. */
         SocialLink: {
             name: string;
             link: string;
+        };
+        /** @description Page about the token. */
+        SocialMediaLink: {
+            platform: string;
+            url: string;
         };
         SocialPageShape: {
             platform: string;
@@ -4366,134 +4378,37 @@ export interface components {
             type: string;
             name: string;
             symbol: string;
-            readonly description: string | null;
+            description: string | null;
             /** @description An http, https or ipfs URL. */
-            readonly img_url: string | null;
+            img_url: string | null;
             /** @description Total supply at launch, in wei; on Solana of the mint, in its smallest unit. */
-            readonly supply: string | null;
-            readonly admin: string | null;
+            supply: string | null;
+            admin: string | null;
             /** @description Sender of the launch call. */
-            readonly msg_sender: string | null;
+            msg_sender: string | null;
             requestor_fid: number | null;
-            readonly requestor_address: string | null;
-            readonly cast_hash: string | null;
+            requestor_address: string | null;
+            cast_hash: string | null;
             /** @description 20 bytes up to generation v3.1, the 32-byte pool id for v4, base58 on Solana. */
-            readonly pool_address: string | null;
+            pool_address: string | null;
             /** @description Symbol of the paired token. */
-            readonly pair: string | null;
+            pair: string | null;
             factory_address: string;
-            readonly locker_address: string | null;
+            locker_address: string | null;
             /** @description LP NFT id up to v3.1. */
-            readonly position_id: string | null;
-            readonly presale_id: string | null;
-            metadata: {
-                auditUrls: string[];
-                description: string | null;
-                socialMediaUrls: {
-                    platform: string;
-                    url: string;
-                }[];
-            };
-            deploy_config: {
-                /** @description Wei of the native coin; 0 without a purchase. */
-                devBuyAmount: string | null;
-                /** @description Percent of the supply in the vault. */
-                lockupPercentage: number | null;
-                /**
-                 * Format: date-time
-                 * @description When the vault's lock ends.
-                 */
-                vestingUnlockDate: string | null;
-            };
-            /** @description As written by the launcher, not verified; further keys are passed through. */
-            social_context: {
-                interface: string | null;
-                platform: string | null;
-                messageId: string | null;
-                id: string | null;
-            } & {
-                [key: string]: unknown;
-            };
-            pool_config: {
-                pairedToken: string | null;
-                /** @description Starting tick if the launched token were token0. */
-                tickIfToken0IsNewToken: number | null;
-                tickSpacing: number | null;
-                hook: string | null;
-            };
+            position_id: string | null;
+            presale_id: string | null;
+            metadata: components["schemas"]["TokenMetadata"];
+            deploy_config: components["schemas"]["DeployConfig"];
+            social_context: components["schemas"]["SocialContext"];
+            pool_config: components["schemas"]["PoolConfig"];
             /**
              * Format: double
              * @description In whole units of the paired token.
              */
-            readonly starting_market_cap: number | null;
+            starting_market_cap: number | null;
             /** @description Null for each extension that the launch does not have. */
-            extensions: {
-                fees: {
-                    /** @enum {string} */
-                    type: "static" | "dynamic";
-                    /** @description Bps. */
-                    clankerFee: number | null;
-                    /** @description Bps. */
-                    pairedFee: number | null;
-                    /** @description Bps. */
-                    baseFee: number | null;
-                    /** @description Bps. */
-                    maxFee: number | null;
-                    hook_address: string | null;
-                    recipients: {
-                        admin: string;
-                        recipient: string;
-                        bps: number;
-                        /** @enum {string} */
-                        token: "Both" | "Paired" | "Clanker";
-                    }[];
-                } | null;
-                vault: {
-                    /** @description Wei, in decimal digits. */
-                    amount: string;
-                    lockup: {
-                        /** Format: date-time */
-                        startedAt: string | null;
-                        /** @description Seconds, at most 2^53 - 1. */
-                        lockDuration: number;
-                        /** @description Seconds after the lock, at most 2^53 - 1. */
-                        vestDuration: number;
-                    };
-                } | null;
-                airdrop: {
-                    /** @description Wei, in decimal digits. */
-                    amount: string;
-                    merkleRoot: string;
-                    admin: string | null;
-                    lockup: {
-                        /** Format: date-time */
-                        startedAt: string | null;
-                        /** @description Seconds, at most 2^53 - 1. */
-                        lockDuration: number;
-                        /** @description Seconds after the lock, at most 2^53 - 1. */
-                        vestDuration: number;
-                    };
-                } | null;
-                devBuy: {
-                    /** @description Wei, in decimal digits. */
-                    amount: string;
-                    /** @description Wei. */
-                    amountEth: string | null;
-                    recipient: string | null;
-                } | null;
-                sniperTax: {
-                    /** @description Parts per million. */
-                    startingFee: number;
-                    /** @description Parts per million. */
-                    endingFee: number;
-                    secondsToDecay: number;
-                } | null;
-                positions: {
-                    tickLower: number;
-                    tickUpper: number;
-                    positionBps: number;
-                }[] | null;
-            };
+            extensions: components["schemas"]["Extensions"];
             /** @description Name of the token's launchpad, as the filter `launchpad` has it. */
             launchpad: string;
             /** @description The launchpad's title for display. */
@@ -4508,19 +4423,21 @@ export interface components {
              * Format: double
              * @description Null unless market data was requested.
              */
-            readonly priceUsd: number | null;
+            priceUsd: number | null;
             related: components["schemas"]["Related"];
             /** @description The deployer's first verified EVM address. */
-            readonly farcasterVerifiedEthAddress: string | null;
+            farcasterVerifiedEthAddress: string | null;
             deployer: components["schemas"]["Deployer"];
-            readonly twitterUrl: string | null;
-            readonly websiteUrl: string | null;
-            readonly farcasterUrl: string | null;
-            readonly telegramUrl: string | null;
+            twitterUrl: string | null;
+            websiteUrl: string | null;
+            farcasterUrl: string | null;
+            telegramUrl: string | null;
         };
         TokenDetailAnswer: {
             data: components["schemas"]["TokenDetail"];
         };
+        /** @enum {string} */
+        TokenEnum: "Both" | "Paired" | "Clanker";
         TokenList: {
             data: components["schemas"]["TokenRecord"][];
             /** @description Rows that match all filters. */
@@ -4529,6 +4446,12 @@ export interface components {
             cursor: string | null;
             /** @description Rows that match the filters fid, fids, msgSender and chainId only. */
             tokensDeployed: number;
+        };
+        /** @description Texts and links from the launcher. */
+        TokenMetadata: {
+            auditUrls: string[];
+            description: string | null;
+            socialMediaUrls: components["schemas"]["SocialMediaLink"][];
         };
         TokenOrNothing: {
             data?: components["schemas"]["TokenRecord"];
@@ -4567,134 +4490,37 @@ export interface components {
             type: string;
             name: string;
             symbol: string;
-            readonly description: string | null;
+            description: string | null;
             /** @description An http, https or ipfs URL. */
-            readonly img_url: string | null;
+            img_url: string | null;
             /** @description Total supply at launch, in wei; on Solana of the mint, in its smallest unit. */
-            readonly supply: string | null;
-            readonly admin: string | null;
+            supply: string | null;
+            admin: string | null;
             /** @description Sender of the launch call. */
-            readonly msg_sender: string | null;
+            msg_sender: string | null;
             requestor_fid: number | null;
-            readonly requestor_address: string | null;
-            readonly cast_hash: string | null;
+            requestor_address: string | null;
+            cast_hash: string | null;
             /** @description 20 bytes up to generation v3.1, the 32-byte pool id for v4, base58 on Solana. */
-            readonly pool_address: string | null;
+            pool_address: string | null;
             /** @description Symbol of the paired token. */
-            readonly pair: string | null;
+            pair: string | null;
             factory_address: string;
-            readonly locker_address: string | null;
+            locker_address: string | null;
             /** @description LP NFT id up to v3.1. */
-            readonly position_id: string | null;
-            readonly presale_id: string | null;
-            metadata: {
-                auditUrls: string[];
-                description: string | null;
-                socialMediaUrls: {
-                    platform: string;
-                    url: string;
-                }[];
-            };
-            deploy_config: {
-                /** @description Wei of the native coin; 0 without a purchase. */
-                devBuyAmount: string | null;
-                /** @description Percent of the supply in the vault. */
-                lockupPercentage: number | null;
-                /**
-                 * Format: date-time
-                 * @description When the vault's lock ends.
-                 */
-                vestingUnlockDate: string | null;
-            };
-            /** @description As written by the launcher, not verified; further keys are passed through. */
-            social_context: {
-                interface: string | null;
-                platform: string | null;
-                messageId: string | null;
-                id: string | null;
-            } & {
-                [key: string]: unknown;
-            };
-            pool_config: {
-                pairedToken: string | null;
-                /** @description Starting tick if the launched token were token0. */
-                tickIfToken0IsNewToken: number | null;
-                tickSpacing: number | null;
-                hook: string | null;
-            };
+            position_id: string | null;
+            presale_id: string | null;
+            metadata: components["schemas"]["TokenMetadata"];
+            deploy_config: components["schemas"]["DeployConfig"];
+            social_context: components["schemas"]["SocialContext"];
+            pool_config: components["schemas"]["PoolConfig"];
             /**
              * Format: double
              * @description In whole units of the paired token.
              */
-            readonly starting_market_cap: number | null;
+            starting_market_cap: number | null;
             /** @description Null for each extension that the launch does not have. */
-            extensions: {
-                fees: {
-                    /** @enum {string} */
-                    type: "static" | "dynamic";
-                    /** @description Bps. */
-                    clankerFee: number | null;
-                    /** @description Bps. */
-                    pairedFee: number | null;
-                    /** @description Bps. */
-                    baseFee: number | null;
-                    /** @description Bps. */
-                    maxFee: number | null;
-                    hook_address: string | null;
-                    recipients: {
-                        admin: string;
-                        recipient: string;
-                        bps: number;
-                        /** @enum {string} */
-                        token: "Both" | "Paired" | "Clanker";
-                    }[];
-                } | null;
-                vault: {
-                    /** @description Wei, in decimal digits. */
-                    amount: string;
-                    lockup: {
-                        /** Format: date-time */
-                        startedAt: string | null;
-                        /** @description Seconds, at most 2^53 - 1. */
-                        lockDuration: number;
-                        /** @description Seconds after the lock, at most 2^53 - 1. */
-                        vestDuration: number;
-                    };
-                } | null;
-                airdrop: {
-                    /** @description Wei, in decimal digits. */
-                    amount: string;
-                    merkleRoot: string;
-                    admin: string | null;
-                    lockup: {
-                        /** Format: date-time */
-                        startedAt: string | null;
-                        /** @description Seconds, at most 2^53 - 1. */
-                        lockDuration: number;
-                        /** @description Seconds after the lock, at most 2^53 - 1. */
-                        vestDuration: number;
-                    };
-                } | null;
-                devBuy: {
-                    /** @description Wei, in decimal digits. */
-                    amount: string;
-                    /** @description Wei. */
-                    amountEth: string | null;
-                    recipient: string | null;
-                } | null;
-                sniperTax: {
-                    /** @description Parts per million. */
-                    startingFee: number;
-                    /** @description Parts per million. */
-                    endingFee: number;
-                    secondsToDecay: number;
-                } | null;
-                positions: {
-                    tickLower: number;
-                    tickUpper: number;
-                    positionBps: number;
-                }[] | null;
-            };
+            extensions: components["schemas"]["Extensions"];
             /** @description Name of the token's launchpad, as the filter `launchpad` has it. */
             launchpad: string;
             /** @description The launchpad's title for display. */
@@ -4709,7 +4535,7 @@ export interface components {
              * Format: double
              * @description Null unless market data was requested.
              */
-            readonly priceUsd: number | null;
+            priceUsd: number | null;
             related: components["schemas"]["Related"];
         };
         TokenRecordAnswer: {
@@ -4817,15 +4643,15 @@ export interface components {
             logIndex: number;
             side: components["schemas"]["SideEnum"];
             /** @description What the trader got or sold, in the token's smallest unit. */
-            readonly amountToken: string;
+            amountToken: string;
             /** @description What the trader paid or got, with the fees of pool and hook, in the paired token's smallest unit. Router fees, auction bids and gas are not in it. */
-            readonly amountQuote: string;
+            amountQuote: string;
             /** @description What the pool got or paid, without the protocol fee. Volumes, candles, trending, ledgers, feeds and days use it. */
-            readonly poolAmountQuote: string;
+            poolAmountQuote: string;
             /** @description What a v4 pool's hook or a bonding curve took beside `poolAmountQuote`. Null where no log proves it, as of trades stored before version 0.3.0: `amountQuote` is then the pool's. */
-            readonly protocolFee: string | null;
+            protocolFee: string | null;
             /** @description What a declared launchpad's hook took in the launched token: `amountToken` is so much less than the pool paid in a purchase, or more than the pool got in a sale. Null where no event reports it. */
-            readonly tokenFee: string | null;
+            tokenFee: string | null;
             /**
              * Format: double
              * @description Price paid: `amountQuote` for `amountToken`, in whole units.
@@ -4835,14 +4661,14 @@ export interface components {
              * Format: double
              * @description Null if no source has a price of the paired token.
              */
-            readonly priceUsd: number | null;
+            priceUsd: number | null;
             /**
              * Format: double
              * @description Of `amountQuote`, to 6 decimals; null if no source has a price of the paired token.
              */
-            readonly valueUsd: number | null;
+            valueUsd: number | null;
             /** @description Sender of the transaction; on Solana its payer. Null if only logs were read, as in a backfill and after a gap of more than 20 blocks. The token's locker for each conversion of fees: these count in no volume. */
-            readonly trader: string | null;
+            trader: string | null;
         };
         /** @description Purchase or sale of the agent's token, by any wallet. */
         TradedShape: {
@@ -4891,167 +4717,11 @@ export interface components {
             /** @description Pool addresses, sorted. */
             trending: string[];
             tokens: {
-                [key: string]: components["schemas"]["_TrendingToken"];
+                [key: string]: components["schemas"]["TrendingToken"];
             };
         };
-        /** @description Trust in the launch of a token. */
-        Trust: {
-            /** @description An operator verified the token, or its sender is a known deployer; false for a blocked token. */
-            verified: boolean;
-            /** @description Facts for and against it. OPERATOR_VERIFIED: an operator of this service verified the token. DEPLOYER_KNOWN: the launch's sender is on the registry's list of known deployers. INTERFACE_KNOWN: the launch names its interface, and its sender is a known deployer. USER_VERIFIED: the launch's sender is a verified wallet of the requestor's social profile. ADMIN_VERIFIED: the original admin called verify() of the token, which anyone may do with an own token. LAUNCH_FINAL: the launch's block is final. INTERFACE_UNVERIFIED: the launch names an interface, but its sender is no known deployer. USER_UNVERIFIED: the launch names a user, but its sender is neither a verified wallet of that user's profile nor a known deployer. BLOCKED: an operator removed the token from the lists. Further codes are those of warnings. */
-            reasons: components["schemas"]["ReasonsEnum"][];
-        };
-        /** @description Amounts in the smallest unit, all as of one block (on Solana: slot). */
-        UncollectedFeesAnswer: {
-            tokenAddress: string;
-            chainId: number;
-            /** @description The amounts are as of the end of this block. */
-            blockNumber: number;
-            /** @description Total of all recipients, or of the requested one, in the pool's sequence of currencies; on Solana the token, then its paired token. */
-            fees: components["schemas"]["CurrencyFees"][];
-            /** @description Recipients of a collection now, for v0 to v3.1 including the launchpad's team; on Solana the pool's creator and the fee claimer of its config, listed once if they are equal; or the requested recipient. */
-            recipients: components["schemas"]["RecipientFees"][];
-            /**
-             * @description For recipients of v4 the collection may swap fees into one currency. none: no pending fees would be swapped. simulated: a node has simulated the collection. unknown: no node could simulate it, and the proceeds of the swaps are null.
-             *
-             *     * `none` - none
-             *     * `simulated` - simulated
-             *     * `unknown` - unknown
-             */
-            conversion: components["schemas"]["ConversionEnum"];
-            /**
-             * Format: date-time
-             * @description In the first minutes of a v4 pool its MEV module may block swaps, and the locker collects nothing: pending fees are 0 until this time at the latest. Null if a collection pays now.
-             */
-            collectableFrom: string | null;
-        };
-        /** @description A fact that the report can't contain. */
-        UnknownFact: {
-            fact: components["schemas"]["FactEnum"];
-            reason: string;
-        };
-        /**
-         * @description * `no_own_trades` - no_own_trades
-         *     * `history_not_read` - history_not_read
-         *     * `no_trades` - no_trades
-         *     * `no_price` - no_price
-         * @enum {string}
-         */
-        UnknownTradesReason: "no_own_trades" | "history_not_read" | "no_trades" | "no_price";
-        /** @description A stored file. */
-        UploadAnswer: {
-            /** @description URL of the file, or `ipfs://` and its CID. */
-            url: string;
-            /** @description Digest of the stored bytes in hex. */
-            sha256: string;
-            /** @description Size of the stored file. */
-            bytes: number;
-            mediaType: components["schemas"]["UploadAnswerMediaTypeEnum"];
-        };
-        /**
-         * @description * `image/webp` - image/webp
-         *     * `application/json` - application/json
-         * @enum {string}
-         */
-        UploadAnswerMediaTypeEnum: "image/webp" | "application/json";
-        /** @description What left the launch's vault. */
-        VaultClaimed: {
-            /** @description In the token's smallest unit. */
-            amount: string;
-            /**
-             * Format: double
-             * @description Percent of the supply; null if the supply is unknown.
-             */
-            percent: number | null;
-            /** @description The newest 5. */
-            transactions: components["schemas"]["LogPlace"][];
-        };
-        /** @description Locked part of the supply. */
-        VaultShape: {
-            /**
-             * Format: double
-             * @description Percent with at most 2 decimals.
-             */
-            percentage: number;
-            /**
-             * Format: double
-             * @description Days.
-             */
-            lockupDuration: number;
-            /**
-             * Format: double
-             * @description Days, after the lockup.
-             * @default 0
-             */
-            vestingDuration?: number;
-            /** @description Default: the token's admin. */
-            recipient?: string;
-        };
-        /** @description Fees that wait for a claim, as of one block; on Solana of one slot. */
-        WaitingFees: {
-            /** @description In the fee locker. Of the paired token it is the recipient's balance from all of its v4 tokens. */
-            harvested: string | null;
-            /** @description Still in the pool. */
-            pending: string | null;
-            blockNumber: number | null;
-            /**
-             * @description Why an amount is null. not_requested: without includeWaiting. not_read: not among the first 5 tokens. chain_unavailable: this service has no node of the chain. node_unavailable: no node responded in time. unreadable: the contracts are of an unknown kind. recipient_unknown: a collection now would not pay this recipient. conversion_unknown: a collection would swap, which no node simulated.
-             *
-             *     * `not_requested` - not_requested
-             *     * `not_read` - not_read
-             *     * `chain_unavailable` - chain_unavailable
-             *     * `node_unavailable` - node_unavailable
-             *     * `unreadable` - unreadable
-             *     * `recipient_unknown` - recipient_unknown
-             *     * `conversion_unknown` - conversion_unknown
-             */
-            reason: components["schemas"]["WaitingFeesReasonEnum"] | components["schemas"]["NullEnum"];
-        };
-        /**
-         * @description * `not_requested` - not_requested
-         *     * `not_read` - not_read
-         *     * `chain_unavailable` - chain_unavailable
-         *     * `node_unavailable` - node_unavailable
-         *     * `unreadable` - unreadable
-         *     * `recipient_unknown` - recipient_unknown
-         *     * `conversion_unknown` - conversion_unknown
-         * @enum {string}
-         */
-        WaitingFeesReasonEnum: "not_requested" | "not_read" | "chain_unavailable" | "node_unavailable" | "unreadable" | "recipient_unknown" | "conversion_unknown";
-        /** @description Fees that a wallet has claimed in one quote token of a chain, for all tokens together. */
-        WalletClaims: {
-            chainId: number;
-            /** @description Address of the quote token; zero for the chain's coin. */
-            currency: string;
-            symbol: string;
-            decimals: number;
-            claimed: components["schemas"]["LedgerAmount"];
-            /** @description Newest first, without days that have no claim. */
-            days: components["schemas"]["ClaimDay"][];
-        };
-        WebhookDeliveries: {
-            data: components["schemas"]["Delivery"][];
-            /** @description Null on the last page. */
-            cursor: number | null;
-        };
-        WebhookEndpoints: {
-            /** @description At most 20. */
-            data: components["schemas"]["Endpoint"][];
-        };
-        WebhookTest: {
-            /** @description In the delivery log within seconds. */
-            deliveryId: number;
-        };
-        /** @description Same as bio, where the social protocol's provider has it. */
-        _AboutShape: {
-            bio: components["schemas"]["_BioShape"];
-        };
-        /** @description Text about the user. */
-        _BioShape: {
-            text: string | null;
-        };
         /** @description Token record with its pool; only the pool if the token is not indexed. */
-        _TrendingToken: {
+        TrendingToken: {
             id?: number;
             /**
              * Format: date-time
@@ -5077,134 +4747,37 @@ export interface components {
             type?: string;
             name?: string;
             symbol?: string;
-            readonly description: string | null;
+            description?: string | null;
             /** @description An http, https or ipfs URL. */
-            readonly img_url: string | null;
+            img_url?: string | null;
             /** @description Total supply at launch, in wei; on Solana of the mint, in its smallest unit. */
-            readonly supply: string | null;
-            readonly admin: string | null;
+            supply?: string | null;
+            admin?: string | null;
             /** @description Sender of the launch call. */
-            readonly msg_sender: string | null;
+            msg_sender?: string | null;
             requestor_fid?: number | null;
-            readonly requestor_address: string | null;
-            readonly cast_hash: string | null;
+            requestor_address?: string | null;
+            cast_hash?: string | null;
             /** @description 20 bytes up to generation v3.1, the 32-byte pool id for v4, base58 on Solana. */
-            readonly pool_address: string | null;
+            pool_address?: string | null;
             /** @description Symbol of the paired token. */
-            readonly pair: string | null;
+            pair?: string | null;
             factory_address?: string;
-            readonly locker_address: string | null;
+            locker_address?: string | null;
             /** @description LP NFT id up to v3.1. */
-            readonly position_id: string | null;
-            readonly presale_id: string | null;
-            metadata?: {
-                auditUrls: string[];
-                description: string | null;
-                socialMediaUrls: {
-                    platform: string;
-                    url: string;
-                }[];
-            };
-            deploy_config?: {
-                /** @description Wei of the native coin; 0 without a purchase. */
-                devBuyAmount: string | null;
-                /** @description Percent of the supply in the vault. */
-                lockupPercentage: number | null;
-                /**
-                 * Format: date-time
-                 * @description When the vault's lock ends.
-                 */
-                vestingUnlockDate: string | null;
-            };
-            /** @description As written by the launcher, not verified; further keys are passed through. */
-            social_context?: {
-                interface: string | null;
-                platform: string | null;
-                messageId: string | null;
-                id: string | null;
-            } & {
-                [key: string]: unknown;
-            };
-            pool_config?: {
-                pairedToken: string | null;
-                /** @description Starting tick if the launched token were token0. */
-                tickIfToken0IsNewToken: number | null;
-                tickSpacing: number | null;
-                hook: string | null;
-            };
+            position_id?: string | null;
+            presale_id?: string | null;
+            metadata?: components["schemas"]["TokenMetadata"];
+            deploy_config?: components["schemas"]["DeployConfig"];
+            social_context?: components["schemas"]["SocialContext"];
+            pool_config?: components["schemas"]["PoolConfig"];
             /**
              * Format: double
              * @description In whole units of the paired token.
              */
-            readonly starting_market_cap: number | null;
+            starting_market_cap?: number | null;
             /** @description Null for each extension that the launch does not have. */
-            extensions?: {
-                fees: {
-                    /** @enum {string} */
-                    type: "static" | "dynamic";
-                    /** @description Bps. */
-                    clankerFee: number | null;
-                    /** @description Bps. */
-                    pairedFee: number | null;
-                    /** @description Bps. */
-                    baseFee: number | null;
-                    /** @description Bps. */
-                    maxFee: number | null;
-                    hook_address: string | null;
-                    recipients: {
-                        admin: string;
-                        recipient: string;
-                        bps: number;
-                        /** @enum {string} */
-                        token: "Both" | "Paired" | "Clanker";
-                    }[];
-                } | null;
-                vault: {
-                    /** @description Wei, in decimal digits. */
-                    amount: string;
-                    lockup: {
-                        /** Format: date-time */
-                        startedAt: string | null;
-                        /** @description Seconds, at most 2^53 - 1. */
-                        lockDuration: number;
-                        /** @description Seconds after the lock, at most 2^53 - 1. */
-                        vestDuration: number;
-                    };
-                } | null;
-                airdrop: {
-                    /** @description Wei, in decimal digits. */
-                    amount: string;
-                    merkleRoot: string;
-                    admin: string | null;
-                    lockup: {
-                        /** Format: date-time */
-                        startedAt: string | null;
-                        /** @description Seconds, at most 2^53 - 1. */
-                        lockDuration: number;
-                        /** @description Seconds after the lock, at most 2^53 - 1. */
-                        vestDuration: number;
-                    };
-                } | null;
-                devBuy: {
-                    /** @description Wei, in decimal digits. */
-                    amount: string;
-                    /** @description Wei. */
-                    amountEth: string | null;
-                    recipient: string | null;
-                } | null;
-                sniperTax: {
-                    /** @description Parts per million. */
-                    startingFee: number;
-                    /** @description Parts per million. */
-                    endingFee: number;
-                    secondsToDecay: number;
-                } | null;
-                positions: {
-                    tickLower: number;
-                    tickUpper: number;
-                    positionBps: number;
-                }[] | null;
-            };
+            extensions?: components["schemas"]["Extensions"];
             /** @description Name of the token's launchpad, as the filter `launchpad` has it. */
             launchpad?: string;
             /** @description The launchpad's title for display. */
@@ -5219,7 +4792,7 @@ export interface components {
              * Format: double
              * @description Null unless market data was requested.
              */
-            readonly priceUsd: number | null;
+            priceUsd?: number | null;
             related?: components["schemas"]["Related"];
             pool: {
                 name: string;
@@ -5301,10 +4874,123 @@ export interface components {
                 };
             };
         };
+        /** @description Trust in the launch of a token. */
+        Trust: {
+            /** @description An operator verified the token, or its sender is a known deployer; false for a blocked token. */
+            verified: boolean;
+            /** @description Facts for and against it. OPERATOR_VERIFIED: an operator of this service verified the token. DEPLOYER_KNOWN: the launch's sender is on the registry's list of known deployers. INTERFACE_KNOWN: the launch names its interface, and its sender is a known deployer. USER_VERIFIED: the launch's sender is a verified wallet of the requestor's social profile. ADMIN_VERIFIED: the original admin called verify() of the token, which anyone may do with an own token. LAUNCH_FINAL: the launch's block is final. INTERFACE_UNVERIFIED: the launch names an interface, but its sender is no known deployer. USER_UNVERIFIED: the launch names a user, but its sender is neither a verified wallet of that user's profile nor a known deployer. BLOCKED: an operator removed the token from the lists. Further codes are those of warnings. */
+            reasons: components["schemas"]["ReasonsEnum"][];
+        };
+        /** @description Amounts in the smallest unit, all as of one block (on Solana: slot). */
+        UncollectedFeesAnswer: {
+            tokenAddress: string;
+            chainId: number;
+            /** @description The amounts are as of the end of this block. */
+            blockNumber: number;
+            /** @description Total of all recipients, or of the requested one, in the pool's sequence of currencies; on Solana the token, then its paired token. */
+            fees: components["schemas"]["CurrencyFees"][];
+            /** @description Recipients of a collection now, for v0 to v3.1 including the launchpad's team; on Solana the pool's creator and the fee claimer of its config, listed once if they are equal; or the requested recipient. */
+            recipients: components["schemas"]["RecipientFees"][];
+            /** @description For recipients of v4 the collection may swap fees into one currency. none: no pending fees would be swapped. simulated: a node has simulated the collection. unknown: no node could simulate it, and the proceeds of the swaps are null. */
+            conversion: components["schemas"]["ConversionEnum"];
+            /**
+             * Format: date-time
+             * @description In the first minutes of a v4 pool its MEV module may block swaps, and the locker collects nothing: pending fees are 0 until this time at the latest. Null if a collection pays now.
+             */
+            collectableFrom: string | null;
+        };
+        /** @description A fact that the report can't contain. */
+        UnknownFact: {
+            fact: components["schemas"]["FactEnum"];
+            reason: string;
+        };
+        /** @enum {string} */
+        UnknownTradesReason: "no_own_trades" | "history_not_read" | "no_trades" | "no_price";
+        /** @description A stored file. */
+        UploadAnswer: {
+            /** @description URL of the file, or `ipfs://` and its CID. */
+            url: string;
+            /** @description Digest of the stored bytes in hex. */
+            sha256: string;
+            /** @description Size of the stored file. */
+            bytes: number;
+            mediaType: components["schemas"]["UploadAnswerMediaTypeEnum"];
+        };
+        /** @enum {string} */
+        UploadAnswerMediaTypeEnum: "image/webp" | "application/json";
+        /** @description What left the launch's vault. */
+        VaultClaimed: {
+            /** @description In the token's smallest unit. */
+            amount: string;
+            /**
+             * Format: double
+             * @description Percent of the supply; null if the supply is unknown.
+             */
+            percent: number | null;
+            /** @description The newest 5. */
+            transactions: components["schemas"]["LogPlace"][];
+        };
+        /** @description Locked part of the supply. */
+        VaultShape: {
+            /**
+             * Format: double
+             * @description Percent with at most 2 decimals.
+             */
+            percentage: number;
+            /**
+             * Format: double
+             * @description Days.
+             */
+            lockupDuration: number;
+            /**
+             * Format: double
+             * @description Days, after the lockup.
+             * @default 0
+             */
+            vestingDuration?: number;
+            /** @description Default: the token's admin. */
+            recipient?: string;
+        };
         /** @description Same as verifiedAddresses, by kind of chain. */
-        _VerifiedShape: {
+        VerifiedAddresses: {
             eth_addresses: string[];
             sol_addresses: string[];
+        };
+        /** @description Fees that wait for a claim, as of one block; on Solana of one slot. */
+        WaitingFees: {
+            /** @description In the fee locker. Of the paired token it is the recipient's balance from all of its v4 tokens. */
+            harvested: string | null;
+            /** @description Still in the pool. */
+            pending: string | null;
+            blockNumber: number | null;
+            /** @description Why an amount is null. not_requested: without includeWaiting. not_read: not among the first 5 tokens. chain_unavailable: this service has no node of the chain. node_unavailable: no node responded in time. unreadable: the contracts are of an unknown kind. recipient_unknown: a collection now would not pay this recipient. conversion_unknown: a collection would swap, which no node simulated. */
+            reason: components["schemas"]["WaitingFeesReasonEnum"] | components["schemas"]["NullEnum"];
+        };
+        /** @enum {string} */
+        WaitingFeesReasonEnum: "not_requested" | "not_read" | "chain_unavailable" | "node_unavailable" | "unreadable" | "recipient_unknown" | "conversion_unknown";
+        /** @description Fees that a wallet has claimed in one quote token of a chain, for all tokens together. */
+        WalletClaims: {
+            chainId: number;
+            /** @description Address of the quote token; zero for the chain's coin. */
+            currency: string;
+            symbol: string;
+            decimals: number;
+            claimed: components["schemas"]["LedgerAmount"];
+            /** @description Newest first, without days that have no claim. */
+            days: components["schemas"]["ClaimDay"][];
+        };
+        WebhookDeliveries: {
+            data: components["schemas"]["Delivery"][];
+            /** @description Null on the last page. */
+            cursor: number | null;
+        };
+        WebhookEndpoints: {
+            /** @description At most 20. */
+            data: components["schemas"]["Endpoint"][];
+        };
+        WebhookTest: {
+            /** @description In the delivery log within seconds. */
+            deliveryId: number;
         };
         /** @description The one body of every error. */
         Error: {

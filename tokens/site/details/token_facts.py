@@ -9,7 +9,7 @@ from accounts.profiles.social_refresh import users_by_fid
 from tokens.chains.addresses import ZERO_ADDRESS
 from tokens.chains.pool_types import is_v4_pool
 from tokens.following.chain_status import read_chain_states
-from tokens.indexing.metadata import social_links
+from tokens.indexing.metadata import SocialLink, social_links
 from tokens.installation.installed_registry import explorer_address_page, explorer_token_page
 from tokens.ledger.creators import Creator, creator_of, is_user_unverified, user_name
 from tokens.models import RollingSum, Token
@@ -88,7 +88,7 @@ def read_verification(token: Token) -> Verification:
     )
 
 
-def launcher_links(token: Token) -> list[dict[str, str]]:
+def launcher_links(token: Token) -> list[SocialLink]:
     """Return the launcher's links that browsers open: ipfs:// URLs are left out."""
     links = social_links(token.metadata)
     return [link for link in links if link["link"].lower().startswith(("https://", "http://"))][:_LINKS_SHOWN]
