@@ -1,4 +1,4 @@
-"""Launches on a development node in tests, and reverts of its blocks."""
+"""Launches on a development node in tests, and block reverts."""
 
 import secrets
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from development.devchain import node_client
 from development.devchain.deploy_contracts import DevelopmentContracts
 from development.devchain.launch_transactions import DevLaunchConfig, send_launch, send_launch_batch
 
-# Account 1 of the node.
+# The node's account 1.
 SENDER = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 UNKNOWN_HASH = "0x" + "0a" * 32
 

@@ -1,4 +1,4 @@
-"""Shared parts of tests on the development chain: two accounts, mined launches, decoded logs, and expected reverts."""
+"""Shared parts for tests on the development chain: two accounts, mined launches, decoded logs, and expected reverts."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ from development.devchain.deploy_contracts import DevelopmentContracts
 from development.devchain.launch_transactions import DevLaunchConfig, send_launch
 from development.devchain.node_client import ARTIFACTS, load_artifact
 
-# Accounts 1 and 2 of the node.
+# The node's accounts 1 and 2.
 SENDER = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 OTHER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
 # Account 3, which owns nothing.
@@ -25,12 +25,12 @@ STRANGER = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
 
 
 def launched(deployment: DevelopmentContracts, config: DevLaunchConfig) -> TxReceipt:
-    """Return the receipt of a launch by SENDER."""
+    """Return a launch receipt by SENDER."""
     return node_client.wait_for_receipt(deployment.rpc_url, send_launch(deployment, config, sender=SENDER))
 
 
 def launch_token(deployment: DevelopmentContracts, config: DevLaunchConfig) -> str:
-    """Return the address of a token that SENDER launched."""
+    """Return a token's address that SENDER launched."""
     token: str = dict(events_of(deployment, launched(deployment, config)))["TokenCreated"]["tokenAddress"]
     return token
 
@@ -45,7 +45,7 @@ def events_of(deployment: DevelopmentContracts, receipt: TxReceipt) -> list[tupl
     web3 = node_client.connect(deployment.rpc_url)
     events = []
     for log in receipt["logs"]:
-        # ERC-20 and ERC-721 transfers share a topic; the number of indexed arguments differs.
+        # ERC-20 and ERC-721 transfers share a topic; their indexed arguments differ in number.
         abi = _declarations()[(log["topics"][0].to_0x_hex(), len(log["topics"]) - 1)]
         decoded = web3.eth.contract(abi=[abi]).events[abi["name"]]().process_log(log)
         events.append((abi["name"], dict(decoded["args"])))
@@ -62,7 +62,7 @@ def let_pass(deployment: DevelopmentContracts, seconds: int) -> None:
 
 @contextmanager
 def refused(error: str) -> Iterator[None]:
-    """Expect a revert with the custom error of this name, also from a nested contract."""
+    """Expect a revert with the custom error that has this name, also from a nested contract."""
     with pytest.raises(ContractCustomError) as caught:
         yield
     assert str(caught.value.data)[:10] == "0x" + keccak(f"{error}()".encode())[:4].hex()

@@ -16,7 +16,7 @@ HOST = "127.0.0.1"
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """The response of a path. Each part of the body is sent after the delay, in seconds."""
+    """A path's response. Each body part is sent after the delay, in seconds."""
 
     body: bytes | Iterator[bytes] = b"{}"
     status: int = 200

@@ -1,6 +1,6 @@
 """Faults between the service and its node: calls that are blocked at a point, lost broadcasts, late responses.
 
-The blocking points are outside of the service: a process that is blocked there can be killed without notice.
+The blocking points are outside the service: a process that is blocked there can be killed without notice.
 """
 
 import random
@@ -20,7 +20,7 @@ BROADCAST = "eth_sendRawTransaction"
 
 
 class Gate:
-    """Block for the calls of one method, or of all if it is None, before the node gets them or before its response."""
+    """Block one method's calls, or all if it is None, before the node gets them or before its response."""
 
     def __init__(self, method: str | None, *, answered: bool, most: int | None) -> None:
         self.method, self.answered, self._most = method, answered, most
@@ -38,12 +38,12 @@ class Gate:
         self._opened.set()
 
     def lose(self) -> None:
-        """Drop the blocked calls, as those of a process whose machine died; later ones pass."""
+        """Drop the blocked calls, like a process's calls whose machine died; later ones pass."""
         self._lost = True
         self._opened.set()
 
     def pass_through(self, calls: list[Any]) -> None:
-        """Block, if one of the calls is of this method. Raises NoResponseError where they are dropped."""
+        """Block, if a call has this method. Raises NoResponseError where they are dropped."""
         meant = [call for call in calls if self.method in (None, call["method"])]
         if not meant or self._opened.is_set() or self._most is not None and len(self.held) >= self._most:
             return
@@ -55,13 +55,13 @@ class Gate:
 
 @dataclass(kw_only=True)
 class Losses:
-    """The shares of lost broadcasts and of delayed requests, and the longest delay in seconds."""
+    """The shares of lost broadcasts and delayed requests, and the longest delay in seconds."""
 
     seed: int = 1
     lost: float = 0.0
     late: float = 0.0
     late_seconds: float = 5.0
-    # The number of each.
+    # Each one's count.
     lost_count: int = 0
     late_count: int = 0
     _rng: random.Random = field(init=False)
@@ -118,10 +118,10 @@ class FaultyNode:
 
     @contextmanager
     def gate(self, method: str | None, *, answered: bool = False, most: int | None = None) -> Iterator[Gate]:
-        """Block calls of the method, before the node gets them or after its response; open the gate at the end.
+        """Block the method's calls, before the node gets them or after its response; open the gate at the end.
 
         All calls are blocked if it is None.
-        Only the first `most` of them are blocked, and later ones pass, if it is set.
+        Only the first `most` are blocked, and later ones pass, if it is set.
         """
         gate = Gate(method, answered=answered, most=most)
         self._gates.append(gate)

@@ -1,4 +1,4 @@
-"""Step-by-step head watcher of a chain in tests, and the rows that it has written."""
+"""Step-by-step head watcher for a chain in tests, and the rows that it has written."""
 
 from dataclasses import dataclass, field
 
@@ -10,7 +10,7 @@ from tokens.models import ChainHead, FollowedBlock, Token
 
 @dataclass
 class Followed:
-    """The head watcher of a chain."""
+    """A chain's head watcher."""
 
     chain_id: int
     # The seconds for which a branch is not followed that is no longer than the current one.
@@ -32,14 +32,14 @@ class Followed:
         return self.head.chain.read_newest_header()
 
     def catch_up(self) -> int:
-        """Advance to the newest block and return the number of steps."""
+        """Advance to the newest block and return the step count."""
         newest, steps = self.newest(), 1
         while self.head.advance(newest):
             steps += 1
         return steps
 
     def window(self) -> dict[int, str]:
-        """Return number -> hash of the blocks of the reorg window."""
+        """Return number -> hash for the blocks in the reorg window."""
         blocks = FollowedBlock.objects.filter(chain_id=self.chain_id).order_by("number")
         return dict(blocks.values_list("number", "hash"))
 
@@ -48,5 +48,5 @@ class Followed:
 
 
 def listed() -> dict[str, int]:
-    """Return transaction hash -> id of the listed tokens."""
+    """Return transaction hash -> id for the listed tokens."""
     return dict(Token.objects.listed().values_list("tx_hash", "pk"))

@@ -1,4 +1,4 @@
-"""A simulated chain as an installed chain of the service, and the processes that follow it in tests."""
+"""A simulated chain as the service's installed chain, and the processes that follow it in tests."""
 
 from collections.abc import Callable
 from pathlib import Path

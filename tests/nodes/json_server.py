@@ -1,4 +1,4 @@
-"""HTTP servers on loopback, most of which answer the JSON of a POST: the nodes, signers and hosts of tests."""
+"""HTTP servers on loopback, most of which answer a POST's JSON: the tests' nodes, signers and hosts."""
 
 import sys
 import threading
@@ -25,11 +25,11 @@ Answer = Callable[[Any], Reply | None]
 
 
 class _Server(ThreadingHTTPServer):
-    # Accepts bursts of connections.
+    # Accepts connection bursts.
     request_queue_size = 128
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Report errors other than those of callers that timed out or were killed meanwhile."""
+        """Report errors other than from callers that timed out or were killed meanwhile."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -55,7 +55,7 @@ class _JSONHandler(QuietHandler):
             self._send(reply)
 
     def do_GET(self) -> None:
-        """Refuse; no client of these servers sends GET, except one that follows a redirect."""
+        """Refuse; no client sends GET, except one that follows a redirect."""
         type(self).answer({"method": "GET", "params": [], "id": None})
         self.send_error(405)
 

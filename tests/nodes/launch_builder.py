@@ -1,4 +1,4 @@
-"""Builder of transactions without a recording, from the events' published signatures.
+"""Builder for transactions without a recording, from the events' published signatures.
 
 The product's own ABI files are not used here, so that tests find mistakes in them.
 """
@@ -54,7 +54,7 @@ V3_DEPLOY = "deployToken((string,string,uint256,uint24,bytes32,address,uint256,s
 
 
 def event(address: str, signature: str, *arguments: Any, indexed: tuple[int, ...] = ()) -> Json:
-    """Build a log; `indexed` are the places of the indexed arguments. Texts may be given as bytes."""
+    """Build a log; `indexed` are the indexed arguments' indexes. Texts may be given as bytes."""
     return log_json(emit(address, signature, *arguments, indexed=indexed))
 
 
@@ -97,7 +97,7 @@ def uniswap_v3_logs(
     position_id: int = 42,
     tick: int = -230_400,
 ) -> list[LogEntry]:
-    """Return Uniswap v3's logs of a launch: pool, starting price, liquidity, and the LP NFT's transfers to its locker.
+    """Return Uniswap v3's logs for a launch: pool, starting price, liquidity, and the LP NFT's transfers to its locker.
 
     `tick` is as if the token were token0, as in the launch's configuration.
     """
@@ -122,7 +122,7 @@ def uniswap_v3_logs(
 
 
 def v1_launch(*, factory: str = FACTORY_V1, to: str | None = None, fid: int = 3621, **texts: Any) -> Mined:
-    """Build a launch of v1, or of v2 from its factory. `texts` are name, symbol, image and cast hash."""
+    """Build a v1 launch, or a v2 launch from its factory. `texts` are name, symbol, image and cast hash."""
     words = {"name": "First", "symbol": "ONE", "image": "ipfs://one", "cast_hash": "0xcast1"} | texts
     name, symbol, image, cast_hash = words.values()
     return transaction(
@@ -137,7 +137,7 @@ def v1_launch(*, factory: str = FACTORY_V1, to: str | None = None, fid: int = 36
 
 
 def v3_launch(*, to: str = FACTORY_V3) -> Mined:
-    """Build a launch of v3.0."""
+    """Build a v3.0 launch."""
     config = (
         "Third", "TRI", SUPPLY, 10_000, b"\1" * 32, DEPLOYER, 3621, "ipfs://three", "0xcast3", (-230_400, WETH, 10_000)
     )  # fmt: skip
@@ -150,12 +150,12 @@ def v3_launch(*, to: str = FACTORY_V3) -> Mined:
     )
 
 
-# The recipients of the rewards of a v3.1 launch, whose admins are the deployer.
+# A v3.1 launch's reward recipients, whose admins are the deployer.
 CREATOR_PAID, INTERFACE_PAID = "0x" + "C4" * 20, "0x" + "1F" * 20
 
 
 def v31_launch(*extra: Json, token: str = TOKEN, paired: str = WETH, to: str = FACTORY_V31, **texts: Any) -> Mined:
-    """Build a launch of v3.1 without calldata. `texts` are name, symbol and metadata."""
+    """Build a v3.1 launch without calldata. `texts` are name, symbol and metadata."""
     words = {"name": "Thirdly", "symbol": "TRI", "metadata": ""} | texts
     return transaction(
         mint(token, to=FACTORY_V31),
@@ -178,7 +178,7 @@ def v4_created(
     extensions_supply: int = 0,
     **texts: Any,
 ) -> Json:
-    """Build TokenCreated of v4. `texts` are image, name, symbol, metadata and context."""
+    """Build v4's TokenCreated. `texts` are image, name, symbol, metadata and context."""
     words = {"image": "ipfs://4", "name": "Fourth", "symbol": "FOUR", "metadata": "", "context": ""} | texts
     return event(
         FACTORY_V4, V4_CREATED, SENDER, token, DEPLOYER, *words.values(), tick, HOOK_V4, bytes.fromhex(POOL_ID[2:]),
@@ -187,7 +187,7 @@ def v4_created(
 
 
 def v4_launch(*extra: Json, to: str = STRANGER, minted: int | None = SUPPLY, **created: Any) -> Mined:
-    """Build a launch of v4 with only the mint, `extra` and TokenCreated; through another contract by default."""
+    """Build a v4 launch with only the mint, `extra` and TokenCreated; through another contract by default."""
     token = created.get("token", TOKEN)
     mints = [] if minted is None else [mint(token, supply=minted)]
     return transaction(*mints, *extra, v4_created(**created), to=to)

@@ -1,4 +1,4 @@
-"""Recorded transactions of launchpads, with their contracts in the place of those that the built-in file declares."""
+"""Launchpads' recorded transactions, with their contracts instead of those that the built-in file declares."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from tokens.chains.registry import chains
 
 CHAIN = 31337
 RECORDINGS = sorted(Path("tests/data/launchpads").glob("*.json"))
-# Real address in the built-in file -> role of the contract in the recordings.
+# Real address in the built-in file -> the contract's role in the recordings.
 ROLES = {
     "0x777777751622c0d3258f214F9DF38E35BF45baF3": "factory_proxy",
     "0x23321f11a6d44Fd1ab790044FdFDE5758c902FDc": "positionManager_factory_and_hook",
@@ -25,7 +25,7 @@ ROLES = {
     "0x1A540088125d00dD3990f9dA45CA0859af4d3B01": "bonding_v5_factory",
     "0x0b3e328455c4059EEb9e3f84b5543F74E24e7E1b": "quote_VIRTUAL",
 }
-# Of chains whose recording has none: no contract is there.
+# For chains whose recording has none: no contract is there.
 NOWHERE = "0x" + "11" * 20
 
 
@@ -35,13 +35,13 @@ def load_recording(path: Path) -> Json:
 
 
 def name_of(recording: Json) -> str:
-    """Return the name of a recording's launchpad, which may have a version behind it."""
+    """Return a recording's launchpad name, which may have a version behind it."""
     name: str = recording["launchpad"].partition(" ")[0]
     return name
 
 
 def write_registry(recording: Json, place: Path, *, more: str = "") -> Path:
-    """Write a registry file with the recording's contracts in the place of Base's, and more lines of the chain."""
+    """Write a registry file with the recording's contracts instead of Base's, and more lines for the chain."""
     contracts = recording["contracts"]
     text = Path(chains.__file__).with_name("launchpads.toml").read_text().replace("8453 = ", f"{CHAIN} = ")
     for address, role in ROLES.items():
@@ -84,7 +84,7 @@ def hold_recording(node: Node, recording: Json) -> None:
 
 
 def hold_view(node: Node, contract: str, selector: str, result: str | None) -> None:
-    """Serve this result of a view without arguments; None reverts."""
+    """Serve this result from a view without arguments; None reverts."""
     view = {"result": result} if result else {"error": {"code": 3, "message": "execution reverted"}}
     node.views[contract.lower(), selector] = view
 

@@ -1,4 +1,4 @@
-"""A node's responses about LP positions and lockers beyond the recording, and the payouts of recorded claims."""
+"""A node's responses about LP positions and lockers beyond the recording, and recorded claims' payouts."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +27,7 @@ def answer(node: Node, contract: str, calldata: str, kinds: list[str], *values: 
 
 
 def position(node: Node, number: int, *, owner: str, currencies: tuple[str, str]) -> None:
-    """Have the node return the data of an LP NFT."""
+    """Have the node return an LP NFT's data."""
     answer(node, POSITION_MANAGER, call("ownerOf(uint256)", number), ["address"], owner)
     values = (0, ZERO, *currencies, 10_000, -230_400, 887_200, 10**24, 0, 0, 0, 0)
     answer(node, POSITION_MANAGER, call("positions(uint256)", number), _POSITION, *values)
@@ -45,7 +45,7 @@ def decimals(node: Node, currency: str, places: int) -> None:
 
 
 def team_percent(node: Node, locker: str, percent: int, *, accessor: str) -> None:
-    """Have a locker return the team's percentage, by one of the names that lockers have for it."""
+    """Have a locker return the team's percentage, by a name that lockers have for it."""
     answer(node, locker, call(f"{accessor}()"), ["uint256"], percent)
 
 
@@ -57,7 +57,7 @@ def team_exception(node: Node, locker: str, number: int, *, recipient: str, perc
 
 @dataclass(frozen=True)
 class Claim:
-    """The payout of a recorded claim in each of the pool's currencies: the total, and the recipients' part."""
+    """A recorded claim's payout in each pool currency: the total, and the recipients' part."""
 
     locker: str
     collected: tuple[int, int]
@@ -65,7 +65,7 @@ class Claim:
 
 
 def recorded_claim(locker: str) -> Claim:
-    """Return the only recorded claim from a locker of v0 to v3.1."""
+    """Return the only recorded claim from a v0 to v3.1 locker."""
     (claim,) = (claim for claim in _recorded_claims() if claim.locker == locker.lower())
     return claim
 

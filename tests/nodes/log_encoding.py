@@ -1,4 +1,4 @@
-"""Encoder of logs and calls from the published signatures, without the product's ABI files and decoders.
+"""Encoder for logs and calls from the published signatures, without the product's ABI files and decoders.
 
 Fast enough for a hundred thousand logs: eth_abi, with which a test compares it, takes ten times as long.
 """
@@ -25,12 +25,12 @@ class LogEntry:
 
 @cache
 def topic(signature: str) -> str:
-    """Return the topic0 of an event."""
+    """Return an event's topic0."""
     return "0x" + keccak(text=signature).hex()
 
 
 def emit(by: str, signature: str, *arguments: Any, indexed: Sequence[int] = ()) -> LogEntry:
-    """Build a log; `indexed` are the places of the indexed arguments, of one-word types. Texts may be bytes."""
+    """Build a log; `indexed` are the indexed arguments' indexes, with one-word types. Texts may be bytes."""
     words, rest = _encoders(signature, tuple(indexed))
     topics = [topic(signature), *("0x" + encode([arguments[place]]).hex() for place, encode in words)]
     places, encode = rest
@@ -39,7 +39,7 @@ def emit(by: str, signature: str, *arguments: Any, indexed: Sequence[int] = ()) 
 
 
 def call(signature: str, *arguments: Any) -> str:
-    """Encode the calldata of a function."""
+    """Encode a function's calldata."""
     _, (_, encode) = _encoders(signature, ())
     return "0x" + keccak(text=signature)[:4].hex() + encode(arguments).hex()
 
@@ -56,7 +56,7 @@ def checksum(address: str) -> str:
 
 
 def split_types(inside: str) -> list[str]:
-    """Split a list of arguments into their types, at the commas outside of tuples."""
+    """Split an argument list into types, at the commas outside tuples."""
     depth, types = 0, [""]
     for char in inside:
         depth += (char == "(") - (char == ")")
@@ -123,5 +123,5 @@ def _is_dynamic(kind: str) -> bool:
 
 
 def _size(kind: str) -> int:
-    """Return the number of bytes that a value of a static type takes."""
+    """Return how many bytes a static type's value takes."""
     return sum(map(_size, split_types(kind[1:-1]))) if kind.startswith("(") else 32

@@ -1,4 +1,4 @@
-"""A launchpad's recording behind a node, with what a trial asks beside it: code, and state of earlier blocks."""
+"""A launchpad's recording behind a node, with what a trial asks beside it: code, and state at earlier blocks."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from tokens.chains.addresses import checksum_address
 from tokens.chains.registry import chains
 
 DATA = Path("tests/data/launchpads")
-# Roles of quote tokens, of which recordings have no views.
+# Quote token roles, for which recordings have no views.
 _QUOTES = {"weth": "WETH", "quote_flETH": "flETH", "zora_token": "ZORA", "quote_VIRTUAL": "VIRTUAL"}
 _CHAIN_KEYS = {"v4_pool_manager": "pool_manager", "v3_factory": "v3_factory", "v2_factory": "uniswap_v2_factory"}
 
@@ -21,7 +21,7 @@ class RecordedLaunchpad:
 
     def __init__(self, name: str, node: Node) -> None:
         self.recording = load_recording(DATA / f"{name}.json")
-        # Whether it has no state but that of the newest block.
+        # Whether it has no state but the newest block's.
         self.is_pruned = False
         # Address in lower case -> the first block after which it has code; others have none.
         created = int(self.launch["receipt"]["blockNumber"], 16)
@@ -47,11 +47,11 @@ class RecordedLaunchpad:
         return checksum_address(self.recording["contracts"][role])
 
     def logs(self, topic0: str) -> list[dict[str, Any]]:
-        """Return the launch's logs of an event."""
+        """Return the launch's logs for an event."""
         return [log for log in self.launch["receipt"]["logs"] if log["topics"] and log["topics"][0] == topic0]
 
     def declaration(self) -> str:
-        """Return the built-in declaration of the launchpad with the recording's addresses."""
+        """Return the launchpad's built-in declaration with the recording's addresses."""
         text = Path(chains.__file__).with_name("launchpads.toml").read_text().replace("8453 = ", f"{CHAIN} = ")
         name = name_of(self.recording)
         (own,) = re.findall(rf"^\[launchpads\.{name}\]$.*?(?=^\[launchpads\.(?!{name}\])|\Z)", text, re.S | re.M)
@@ -61,7 +61,7 @@ class RecordedLaunchpad:
         return str(own)
 
     def chain(self) -> str:
-        """Return the entry of its chain."""
+        """Return its chain's entry."""
         entry = {"name": "anvil", "native": "ETH", "finality_depth": 1}
         entry |= {
             key: self.contract(role) if role in self.recording["contracts"] else NOWHERE

@@ -27,9 +27,9 @@ class RefusedError(Exception):
 
 Behave = Callable[[Any], Reply | None]
 
-# The calldata of admin().
+# Calldata for admin().
 _ADMIN = "0xf851a440"
-# The selector of collectRewards(address).
+# The selector for collectRewards(address).
 _COLLECT = "0x5763dbd0"
 
 
@@ -43,7 +43,7 @@ class Node:
     def __init__(self) -> None:
         chain = recorded_chain()
         self.url = ""
-        # The parsed body of every request, in order of arrival.
+        # Every request's parsed body, in order of arrival.
         self.received: list[Any] = []
         # Set when the node is closed; a behaviour that never responds waits for it.
         self.closed = threading.Event()
@@ -66,15 +66,15 @@ class Node:
 
     @property
     def calls(self) -> list[Json]:
-        """Return every JSON-RPC call that arrived, including those of batches."""
+        """Return every JSON-RPC call that arrived, including those in batches."""
         return [call for body in self.received for call in (body if isinstance(body, list) else [body])]
 
     def call_count(self, method: str) -> int:
-        """Return the number of received calls of a method."""
+        """Return how many calls a method received."""
         return sum(call["method"] == method for call in self.calls)
 
     def hold(self, mined: Mined) -> str:
-        """Serve this transaction with its receipt and block, in the place of a recorded one; return its hash."""
+        """Serve this transaction with its receipt and block, instead of a recorded one; return its hash."""
         self.transactions[mined.hash] = mined.transaction
         self.receipts[mined.hash] = mined.receipt
         number = int(mined.block["number"], 16)
@@ -115,9 +115,9 @@ class Node:
         return {block["hash"]: number for number, block in self.blocks.items()}
 
     def block(self, number: int | None, *, full: bool = False) -> Json | None:
-        """Return a block with its transactions in full or their hashes, and with the bloom filter of its logs.
+        """Return a block with its transactions in full or their hashes, and with its logs' bloom filter.
 
-        An empty one has the root of an empty trie: the recorded development chain has other roots there.
+        An empty one has an empty trie's root: the recorded development chain has other roots there.
         """
         block = self.blocks.get(-1 if number is None else number)
         if block is None:
@@ -129,7 +129,7 @@ class Node:
         return block | {"transactions": transactions, "logsBloom": f"0x{bloom:0512x}"} | root
 
     def logs(self, query: Json) -> list[Json]:
-        """Return the logs of a block by its hash, or of a range, by addresses and topics."""
+        """Return a block's logs by its hash, or a range's, by addresses and topics."""
         topics = query.get("topics", [])
         if "blockHash" in query:
             if query["blockHash"] not in self.numbers:
@@ -158,7 +158,7 @@ class Node:
         return [log for entry in block["transactions"] for log in self.receipts[entry["hash"]]["logs"]]
 
     def recorded_view(self, call: Json, _block: str) -> str:
-        """Return the recorded result of a view; one that the recording lacks reverts."""
+        """Return a view's recorded result; one that the recording lacks reverts."""
         recorded = self.views.get((call["to"].lower(), call["data"]))
         if recorded is None and call["data"].startswith(_COLLECT):
             # Each recorded locker collects; the function returns nothing.
@@ -187,7 +187,7 @@ def query_head(rpc_client: RpcClient) -> Any:
     return rpc_client.query([("eth_blockNumber", ())], parse=accept_results)[0]
 
 
-# The part of every node's URL where providers put a key.
+# The part in every node's URL where providers put a key.
 SECRET = "s3cr3t-provider-key"
 
 

@@ -1,7 +1,7 @@
-"""A recorded chain: transactions of real launchpad contracts, run on a local chain with Base's id and addresses.
+"""A recorded chain: real launchpad contracts' transactions, run on a local chain with Base's id and addresses.
 
 `data/recorded_chain.json` holds its blocks, receipts and the responses to `eth_call` at its head. For the transactions
-that tests name, `data/transactions/<label>.json` holds the result of another decoder (viem, with the contracts' full
+that tests name, `data/transactions/<label>.json` holds another decoder's result (viem, with the contracts' full
 ABIs) for the call and the logs.
 """
 
@@ -31,7 +31,7 @@ V4_LAUNCHES = (
     "deploy-vault",
 )
 RECORDED_LAUNCHES = ("legacy-v0-deploy", "legacy-v2-deploy", "legacy-v31-deploy", *V4_LAUNCHES)
-# The launch of each transaction, in the chain's sequence; None where fees were claimed in a currency.
+# Each transaction's launch, in the chain's sequence; None where fees were claimed in a currency.
 EVENT_TRANSACTIONS = {
     "deploy-devbuy": "deploy-devbuy",
     "swap-buy-plain": "deploy-plain",
@@ -67,7 +67,7 @@ EVENT_TRANSACTIONS = {
 
 @dataclass
 class Mined:
-    """The JSON-RPC objects of one mined transaction; a test may change them."""
+    """One mined transaction's JSON-RPC objects; a test may change them."""
 
     transaction: Json
     receipt: Json
@@ -87,7 +87,7 @@ class Mined:
         return self.read(chain).launches
 
     def read(self, chain: ChainInfo | None = None) -> TransactionFacts:
-        """Return everything that is decoded of it without calling a node."""
+        """Return everything that is decoded from it without calling a node."""
         mined = read_mined(chain or base(), transaction=self.transaction, receipt=self.receipt, block=self.block)
         return decode_mined(mined)
 

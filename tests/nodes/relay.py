@@ -10,7 +10,7 @@ from requests.adapters import HTTPAdapter
 
 from tests.nodes.json_server import Reply, serve_json
 
-# The maximum number of open connections to the real node.
+# The maximum of open connections to the real node.
 _CONNECTIONS = 32
 # A JSON-RPC call or response, or a list of them.
 Body = Any

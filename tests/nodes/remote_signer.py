@@ -18,20 +18,20 @@ Answer = dict[str, Any]
 
 
 def refusal(message: str, *, code: int = -32000) -> Answer:
-    """Return the error of a signer that has no such key, or whose policy forbids a transaction."""
+    """Return a signer's error that has no such key, or whose policy forbids a transaction."""
     return {"error": {"code": code, "message": message}}
 
 
 class FakeRemoteSigner:
     """The keys behind a URL.
 
-    `hold` blocks later requests until `release`; `waiting` is the number of blocked ones. `change` gets the request
-    and the regular response, and returns the response to send; `status` is that of HTTP.
+    `hold` blocks later requests until `release`; `waiting` counts blocked ones. `change` gets the request
+    and the regular response, and returns the response to send; `status` is HTTP's.
     """
 
     def __init__(self, private_keys: Iterable[str]) -> None:
         self.url = ""
-        # The parameters of every request, in order of arrival.
+        # Every request's parameters, in order of arrival.
         self.received: list[dict[str, str]] = []
         self.change: Callable[[dict[str, str], Answer], Answer] = lambda request, answer: answer
         self.status = 200

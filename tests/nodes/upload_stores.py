@@ -1,4 +1,4 @@
-"""Storages of uploads on loopback: S3-like with verified signatures, and a pinning node with Kubo's RPC.
+"""Upload storages on loopback: S3-like with verified signatures, and a pinning node with Kubo's RPC.
 
 Signatures are computed here by the steps of
 https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html, without the service's library.
@@ -34,9 +34,9 @@ class Store:
     headers: dict[str, dict[str, str]] = field(default_factory=dict)
     received: list[str] = field(default_factory=list)
     url: str = ""
-    # Status of all responses, if it fails.
+    # All responses' status, if it fails.
     status: int = 0
-    # Body of the responses of `add`, if it is not the usual one.
+    # Response body from `add`, if it is not the usual one.
     answer: bytes | None = None
     # Set while it responds; otherwise it hangs.
     responds: Event = field(default_factory=Event)
@@ -136,7 +136,7 @@ def _line(value: Any) -> bytes:
 
 
 def raw_cid(content: bytes) -> str:
-    """Return the CID of a file of one raw block."""
+    """Return the CID for a file with one raw block."""
     multihash = b"\x01\x55\x12\x20" + hashlib.sha256(content).digest()
     return "b" + base64.b32encode(multihash).decode().rstrip("=").lower()
 

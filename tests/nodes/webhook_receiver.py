@@ -69,7 +69,7 @@ def respond(handler: _Handler, status: int, *, body: bytes = b"", **headers: str
 
 
 def always(status: int, **more: Any) -> Behaviour:
-    """Return the behaviour of a receiver that sends the same response to each request."""
+    """Return the behaviour for a receiver that sends the same response to each request."""
     return lambda handler: respond(handler, status, **more)
 
 
@@ -88,12 +88,12 @@ def drip(handler: _Handler) -> None:
 
 
 def huge(handler: _Handler) -> None:
-    """Accept with a body of 30 MB."""
+    """Accept with a 30 MB body."""
     respond(handler, 200, body=b"x" * 30_000_000)
 
 
 def raw(response: bytes) -> Behaviour:
-    """Return the behaviour of a receiver that sends these bytes, and keeps the connection open."""
+    """Return the behaviour for a receiver that sends these bytes, and keeps the connection open."""
 
     def behave(handler: _Handler) -> None:
         handler.wfile.write(response)

@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 
 
 def own_connection(call: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Return the call for another thread than the test's: it closes the database connection of its thread."""
+    """Return the call for another thread than the test's: it closes its thread's database connection."""
 
     @functools.wraps(call)
     def make(*args: Given.args, **kwargs: Given.kwargs) -> Result:
@@ -26,7 +26,7 @@ def own_connection(call: Callable[Given, Result]) -> Callable[Given, Result]:
 
 
 def call_at_once(calls: Sequence[Callable[[], Any]], *, errors: tuple[type[Exception], ...] = ()) -> list[Any]:
-    """Return the results of the calls in their order, in place of which errors of these types are returned."""
+    """Return the calls' results in order; errors with these types are returned instead."""
     barrier = threading.Barrier(len(calls), timeout=120)
 
     @own_connection
@@ -42,7 +42,7 @@ def call_at_once(calls: Sequence[Callable[[], Any]], *, errors: tuple[type[Excep
 
 
 def blocked_sessions() -> int:
-    """Return how many sessions of this database wait for a lock."""
+    """Return how many sessions in this database wait for a lock."""
     with connection.cursor() as cursor:
         # Within a transaction the server returns the same statistics until the snapshot is cleared.
         cursor.execute("SELECT pg_stat_clear_snapshot()")

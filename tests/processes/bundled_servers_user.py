@@ -12,7 +12,7 @@ from development.servers import bundled
 
 
 def hold() -> dict[str, str]:
-    """Return the addresses of the servers, or the refusal."""
+    """Return the servers' addresses, or the refusal."""
     try:
         bundled.ensure_running(durable=False)
     except ImproperlyConfigured as error:

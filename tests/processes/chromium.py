@@ -1,4 +1,4 @@
-"""The browser of tests: an installed Chromium, driven by Playwright, with a record of errors and requests."""
+"""The tests' browser: an installed Chromium, driven by Playwright, which records errors and requests."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-# It runs as root in containers, and sends no requests of its own to the Internet.
+# It runs as root in containers, and sends no own requests to the Internet.
 _ARGUMENTS = (
     "--headless",
     "--no-sandbox",
@@ -30,7 +30,7 @@ _TIMEOUT_MS = 60_000
 
 @dataclass
 class Visit:
-    """A page of the browser, with what went wrong on it."""
+    """A browser page, with what went wrong on it."""
 
     page: Page
     host: str
@@ -44,7 +44,7 @@ class Visit:
             self.page.screenshot(path=Path(directory) / f"{name}.png", full_page=whole)
 
     def watch(self) -> None:
-        """Note errors of the console and of scripts, failed answers, and requests to other hosts."""
+        """Note errors in the console and in scripts, failed answers, and requests to other hosts."""
         self.page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("requestfailed", lambda request: self.errors.append(f"{request.url}: {request.failure}"))
@@ -77,7 +77,7 @@ def open_browser() -> Iterator[Browser]:
 
 @contextmanager
 def browse_site() -> Iterator[Callable[[str], Visit]]:
-    """Serve the pages from this process, and yield a function that opens a path in a new profile of a browser."""
+    """Serve the pages from this process, and yield a function that opens a path in a new browser profile."""
     server = LiveServer("localhost")
     # Playwright runs an event loop in this thread, in which Django would refuse to begin the tests' transactions.
     with pytest.MonkeyPatch.context() as patch, open_browser() as browser:
@@ -89,7 +89,7 @@ def browse_site() -> Iterator[Callable[[str], Visit]]:
 
 
 def visit(browser: Browser, url: str) -> Visit:
-    """Open this address in a new profile of the browser."""
+    """Open this address in a new browser profile."""
     page = browser.new_page(viewport={"width": 1360, "height": 850}, locale="en-US", timezone_id="UTC")
     page.set_default_timeout(_TIMEOUT_MS)
     visited = Visit(page=page, host=urlsplit(url).netloc)

@@ -40,7 +40,7 @@ class DatabaseGate:
 def database_gate(
     database_url: str, table: str, *, on: str = "INSERT", when: str = "true", commit: bool = False
 ) -> Iterator[DatabaseGate]:
-    """Create a gate of the table; `on` and `when` are the blocked event and condition, such as UPDATE OF nonce."""
+    """Create a gate for the table; `on` and `when` are the blocked event and condition, such as UPDATE OF nonce."""
     made = sql.SQL("CREATE TRIGGER gate BEFORE {on} ON {table} FOR EACH ROW WHEN ({when}) EXECUTE FUNCTION gate()")
     if commit:
         made = sql.SQL(

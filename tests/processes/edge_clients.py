@@ -1,4 +1,4 @@
-"""Support for tests of the edge cache: an application that counts its runs, and a client of WSGI applications."""
+"""Support for edge cache tests: an application that counts its runs, and a client for WSGI applications."""
 
 import io
 from collections.abc import Callable, Iterable
@@ -13,7 +13,7 @@ PUBLIC = {"Cache-Control": "public, s-maxage=60", "Vary": "Accept-Encoding", "ET
 
 @dataclass
 class Answered:
-    """A response as received by a client; names of headers are in lower case."""
+    """A response as received by a client; header names are in lower case."""
 
     status: int
     headers: dict[str, str]
@@ -25,7 +25,7 @@ class Answered:
 
 
 class Body:
-    """An iterable of chunks that records whether it was read and closed."""
+    """A chunk iterable that records whether it was read and closed."""
 
     def __init__(self, *chunks: bytes) -> None:
         self.chunks, self.read, self.closed = chunks, 0, False
@@ -41,7 +41,7 @@ class Body:
 
 @dataclass
 class Origin:
-    """A WSGI application that returns the number of its run; `before` is called in each run with that number."""
+    """A WSGI application that returns its run number; `before` is called in each run with that number."""
 
     status: str = "200 OK"
     headers: dict[str, str | None] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Empty databases of the tests' server, and tests that move to another database."""
+"""Empty databases in the tests' server, and tests that move to another database."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Examples of the page for integrators, run as a visitor runs them."""
+"""Examples on the page for integrators, run as a visitor runs them."""
 
 import html
 import os
@@ -15,8 +15,8 @@ import pytest
 from config.environment.variables import BASE_DIR
 
 _PACKAGES = BASE_DIR / "development" / "devchain" / "node_modules"
-# In a file whose name ends in .mts, code may await without a package.json. Types are those of Node: with those of
-# browsers, the body of a response is of any type.
+# In a file whose name ends in .mts, code may await without a package.json. Types are Node's: with the types of
+# browsers, a response body has any type.
 _COMPILER_OPTIONS = ("--strict", "--target", "es2023", "--lib", "es2023", "--module", "nodenext", "--types", "node")
 
 
@@ -42,7 +42,7 @@ def command(language: str, code: str, directory: Path) -> list[str]:
 
 
 def compile_typescript(examples: Mapping[str, str], directory: Path, *options: str) -> None:
-    """Check the types of examples by name and compile them to JavaScript; fail the test with the compiler's output."""
+    """Check examples' types by name and compile them to JavaScript; fail the test with the compiler's output."""
     for name, code in examples.items():
         (directory / f"{name}.mts").write_text(code)
     node = shutil.which("node")

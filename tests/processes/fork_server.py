@@ -43,11 +43,11 @@ class ForkServer:
         self._process, self._lock = process, threading.Lock()
 
     def follow(self, *chain_ids: int, settings: Mapping[str, Any]) -> Forked:
-        """Fork a follower of these chains, with settings that override the environment."""
+        """Fork a follower for these chains, with settings that override the environment."""
         return Forked(self._fork({"chain_ids": chain_ids, "settings": settings}))
 
     def celery(self, *words: str) -> Forked:
-        """Fork a process of Celery, such as a worker, with the words of its command line."""
+        """Fork a Celery process, such as a worker, with its command line's words."""
         return Forked(self._fork(words), leads_group=True)
 
     def _fork(self, request: Any) -> int:

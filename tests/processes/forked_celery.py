@@ -1,6 +1,6 @@
-"""Main loop of the fork server for Celery (`tests.processes.fork_server`): forks a process per line of stdin.
+"""The fork server's main loop for Celery (`tests.processes.fork_server`): forks a process per line of stdin.
 
-It has one thread and no connection of its own, so that a fork takes nothing along that two can't share.
+It has one thread and no own connection, so that a fork takes nothing along that two can't share.
 """
 
 import json
@@ -13,7 +13,7 @@ from development.servers.processes import die_with_parent
 
 
 def main() -> None:
-    """Fork a process of Celery for each list of words, and print its process id, which is its group's, too."""
+    """Fork a Celery process for each list of words, and print its process id, which is its group's, too."""
     app.loader.import_default_modules()
     # Ended children are reaped by the kernel.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -27,7 +27,7 @@ def main() -> None:
             os.close(starts)
             _run(json.loads(line))
         os.close(starts)
-        # It has a group of its own by now, which can be killed.
+        # It has its own group by now, which can be killed.
         os.read(started, 1)
         os.close(started)
         print(child, flush=True)
@@ -37,7 +37,7 @@ def _run(words: list[str]) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     with open(os.devnull) as nothing:
         os.dup2(nothing.fileno(), sys.stdin.fileno())
-    # The output of the fork server is only for process ids.
+    # The fork server's output is only for process ids.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     app.start(argv=words)
     os._exit(0)

@@ -1,6 +1,6 @@
-"""Main loop of the fork server for followers (`tests.processes.fork_server`): forks one per line of stdin.
+"""The fork server's main loop for followers (`tests.processes.fork_server`): forks one per line of stdin.
 
-It has one thread and no connection of its own, so that a fork takes nothing along that two can't share.
+It has one thread and no own connection, so that a fork takes nothing along that two can't share.
 """
 
 import json

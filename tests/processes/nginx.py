@@ -1,4 +1,4 @@
-"""A real nginx in front of a server of a test."""
+"""A real nginx before a test's server."""
 
 import shutil
 import signal
@@ -16,7 +16,7 @@ from development.servers.processes import die_with_parent, free_port
 from tests.processes.service_processes import HOST
 from tests.processes.waiting import wait_for
 
-# Debian has it outside of users' PATH.
+# Debian has it outside users' PATH.
 _PATH = "/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin:/opt/homebrew/bin"
 _FRAME = """
 daemon off;
@@ -54,7 +54,7 @@ def find_nginx() -> str:
 
 @contextmanager
 def run_nginx(directory: Path, *, upstream: int, directives: str = "") -> Iterator[int]:
-    """Proxy to this port of this machine while the block runs; yield nginx's own port."""
+    """Proxy to this port on this machine while the block runs; yield nginx's own port."""
     port = free_port()
     server = _SERVER.format(host=HOST, port=port, upstream=upstream, directives=directives)
     with _running(directory, server):
@@ -66,9 +66,9 @@ def run_nginx(directory: Path, *, upstream: int, directives: str = "") -> Iterat
 def run_documented_nginx(
     directory: Path, *, web: int, stream: int, directives: str = "", before: str = ""
 ) -> Iterator[int]:
-    """Run nginx by docs/nginx.conf before ports of this machine; yield its own port.
+    """Run nginx by docs/nginx.conf before ports on this machine; yield its own port.
 
-    The second ports of the file lead to the same servers. `directives` are in its server, and `before` before it.
+    The file's second ports lead to the same servers. `directives` are in its server, and `before` before it.
     """
     port = free_port()
     text = (BASE_DIR / "docs" / "nginx.conf").read_text(encoding="utf-8")
@@ -94,6 +94,6 @@ def _running(directory: Path, servers: str) -> Iterator[None]:
 
 
 def port_is_open(port: int) -> bool:
-    """Return whether a server of this machine accepts connections at the port."""
+    """Return whether a server on this machine accepts connections at the port."""
     with socket.socket() as client:
         return client.connect_ex((HOST, port)) == 0

@@ -1,4 +1,4 @@
-"""Environments of service processes that tests start: a database and a broker of their own."""
+"""Environments for service processes that tests start: their own database and broker."""
 
 import os
 from urllib.parse import quote
@@ -7,12 +7,12 @@ from redis import Redis
 
 from development.servers import bundled
 
-# Numbered databases of Valkey from here on are the brokers of processes that tests start.
+# Numbered Valkey databases from here on are the brokers for processes that tests start.
 _OWN_BROKER = 128
 
 
 def environment_on(database: str) -> dict[str, str]:
-    """Return the environment of a process on this database of the bundled server; the broker is empty."""
+    """Return the environment for a process on this database in the bundled server; the broker is empty."""
     redis_url = f"unix://{bundled.socket_directory() / 'valkey.sock'}?db={_OWN_BROKER + process_number()}"
     Redis.from_url(redis_url).flushdb()
     return dict(os.environ) | {
@@ -23,10 +23,10 @@ def environment_on(database: str) -> dict[str, str]:
 
 
 def database_url(database: str) -> str:
-    """Return the URL of a database of the bundled server."""
+    """Return a database URL in the bundled server."""
     return f"postgres://launchboard@{quote(str(bundled.socket_directory()), safe='')}/{database}"
 
 
 def process_number() -> int:
-    """Return a number that differs between pytest-xdist's workers, as their databases of Valkey do."""
+    """Return a number that differs between pytest-xdist's workers, as their Valkey databases do."""
     return int(os.environ["LAUNCHBOARD_REDIS_DB"])

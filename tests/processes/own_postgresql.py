@@ -1,4 +1,4 @@
-"""A PostgreSQL of one test, which may kill and restart it; then it has only what was committed."""
+"""One test's PostgreSQL, which may kill and restart it; then it has only what was committed."""
 
 import shutil
 import signal
@@ -19,7 +19,7 @@ _START_SECONDS = 60.0
 
 
 class _Standby(Postgres):
-    """Server with a copy of another one's data, which replays what that one writes."""
+    """Server with another one's copied data, which replays what that one writes."""
 
     def __init__(self, place: Path, primary: str) -> None:
         super().__init__(place, place, durable=True)
@@ -50,7 +50,7 @@ class _Recovered(Postgres):
 
 @dataclass(frozen=True)
 class Recovery:
-    """A base backup's directory, and the settings of a recovery from it."""
+    """A base backup's directory, and the settings for a recovery from it."""
 
     base: Path
     settings: str
@@ -60,7 +60,7 @@ class OwnPostgres:
     """Server on a socket in the test's directory, with an empty database."""
 
     def __init__(self, place: Path, *, primary: "OwnPostgres | None" = None, recovery: Recovery | None = None) -> None:
-        """Start the server, as a streaming replica of `primary`, or recovered, if there is one."""
+        """Start the server, as a streaming replica for `primary`, or recovered, if there is one."""
         chown_tree(place)
         self.host = str(place)
         self.url = f"postgres://launchboard@{quote(self.host, safe='')}/launchboard"
@@ -78,7 +78,7 @@ class OwnPostgres:
 
     def _is_ready(self) -> bool:
         if self._process.poll() is not None:
-            # Sessions of the killed server hold its shared memory until they end.
+            # The killed server's sessions hold its shared memory until they end.
             self._process = self._server.start()
         return self._server.is_ready(self._process.pid)
 

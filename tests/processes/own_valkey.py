@@ -1,4 +1,4 @@
-"""A Valkey of one test, which may stop, suspend and restart it."""
+"""One test's Valkey, which may stop, suspend and restart it."""
 
 import signal
 import subprocess

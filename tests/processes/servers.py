@@ -1,6 +1,6 @@
 """A pytest plugin: real servers for the tests, started before Django reads its settings.
 
-They have a directory of their own, so that tests never meet the data of `make run`.
+They have their own directory, so that tests never meet `make run` data.
 """
 
 import os
@@ -15,24 +15,24 @@ os.environ.setdefault("LAUNCHBOARD_LOCAL", str(BASE_DIR / ".local" / "test"))
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# Tests make more calls in a minute than any client; those of the limits turn them on.
+# Tests make more calls in a minute than any client; limit tests turn them on.
 _USERS_LIMITS = ("PRETOKEN", "SAVE_TOKEN", "SAVE_TOKEN_ANONYMOUS", "ADMIN_VERIFY", "LOGIN")
 _LIMITS = ("PUBLIC", "PAGES", "KEYED", "INDEX", "DEPLOY", "AGENT_EVENTS", *_USERS_LIMITS)
 for _limit in _LIMITS:
     os.environ[f"RATE_LIMIT_{_limit}"] = "0"
 
-# pytest-xdist calls its workers gw0, gw1, ...; each has a numbered database of Valkey, as pytest-django gives each a
+# pytest-xdist calls its workers gw0, gw1, ...; each has a numbered Valkey database, as pytest-django gives each a
 # PostgreSQL database. The controlling process keeps number 0.
 _worker = os.environ.get("PYTEST_XDIST_WORKER", "")
 os.environ["LAUNCHBOARD_REDIS_DB"] = str(int(_worker.removeprefix("gw")) + 1 if _worker else 0)
 
-# Searches on a busy machine are slow; tests of the time limit set their own.
+# Searches on a busy machine are slow; time limit tests set their own.
 os.environ["SEARCH_TIMEOUT_MS"] = "60000"
 
-# A short interval between checks of final blocks.
+# A short interval between final block checks.
 os.environ["FOLLOW_VERIFY_SECONDS"] = "0.1"
 
-# Tests of market data and profiles set a stand-in; no test calls a provider on the Internet.
+# Tests for market data and profiles set a stand-in; no test calls a provider on the Internet.
 os.environ["MARKET_PROVIDER_CHAINS"] = ""
 os.environ["SOCIAL_API_KEY"] = os.environ["FARCASTER_HUB_URL"] = ""
 

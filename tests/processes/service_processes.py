@@ -20,12 +20,12 @@ HOST = "127.0.0.1"
 
 
 class Service:
-    """Process of one line of the Procfile. The thread that starts it must not end before it."""
+    """Process from one Procfile line. The thread that starts it must not end before it."""
 
     def __init__(
         self, name: str, environment: Mapping[str, str], *, directory: Path = BASE_DIR, log: Path | None = None
     ) -> None:
-        """Start it, of the version in this directory; `log` is the file of its output, by default that of the tests."""
+        """Start it, with the version in this directory; `log` is the file for its output, by default the tests'."""
         self.name, self._directory, self._log = name, directory, log
         self._environment = with_path(environment, python_of(directory))
         self.start()
@@ -52,7 +52,7 @@ class Service:
         self.process.wait()
 
     def kill_child(self, rng: random.Random) -> None:
-        """End one of its children as `kill -9` does."""
+        """End a child as `kill -9` does."""
         children = psutil.Process(self.process.pid).children()
         if children:
             rng.choice(children).kill()
@@ -65,7 +65,7 @@ class Service:
 
 @contextmanager
 def service(name: str, environment: Mapping[str, str], *, log: Path | None = None) -> Iterator[Service]:
-    """Run a line of the Procfile while the block runs."""
+    """Run a Procfile line while the block runs."""
     running = Service(name, environment, log=log)
     try:
         yield running
@@ -82,30 +82,30 @@ def web_service(environment: Mapping[str, str], port: int, *, log: Path | None =
 
 
 def python_of(directory: Path) -> str:
-    """Return the interpreter with the requirements of the version in this directory."""
+    """Return the interpreter with the requirements for the version in this directory."""
     return sys.executable if directory == BASE_DIR else str(directory / ".venv" / "bin" / "python")
 
 
 def line(name: str, directory: Path = BASE_DIR) -> str:
-    """Return the command of this name in the Procfile of the version in this directory."""
+    """Return the command with this name in the Procfile for the version in this directory."""
     lines = (directory / "Procfile").read_text(encoding="utf-8").splitlines()
     return dict(entry.split(": ", 1) for entry in lines)[name]
 
 
 def words(name: str, environment: Mapping[str, str]) -> list[str]:
-    """Return the words of that command, as the shell splits them."""
+    """Return that command's words, as the shell splits them."""
     command = ["/bin/sh", "-c", f"printf '%s\\n' {line(name)}"]
     return subprocess.check_output(command, env=dict(environment), text=True).splitlines()
 
 
 def with_path(environment: Mapping[str, str], python: str) -> dict[str, str]:
-    """Return the environment with the programs of this Python on the PATH."""
+    """Return the environment with this Python's programs on the PATH."""
     path = os.pathsep.join((str(Path(python).parent), environment.get("PATH", os.defpath)))
     return dict(environment) | {"PATH": path}
 
 
 def command_line(process: psutil.Process) -> str:
-    """Return the command line of a process, empty once it has ended."""
+    """Return a process's command line, empty once it has ended."""
     try:
         return " ".join(process.cmdline())
     except (psutil.NoSuchProcess, psutil.AccessDenied):

@@ -1,4 +1,4 @@
-"""Web server of the Procfile, and clients that hold connections to it: by unfinished requests and unread responses."""
+"""The Procfile's web server, and clients that hold connections to it: by unfinished requests and unread responses."""
 
 import http.client
 import socket
@@ -35,7 +35,7 @@ class WebServer:
         return client
 
     def fetch(self, method: str, path: str, body: bytes | None = None, **headers: str) -> http.client.HTTPResponse:
-        """Send a request over a connection of its own; return its response, whose body is read by the caller."""
+        """Send a request over its own connection; return its response, whose body is read by the caller."""
         connection = http.client.HTTPConnection(HOST, self.port, timeout=60)
         connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
         return connection.getresponse()

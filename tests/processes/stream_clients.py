@@ -1,4 +1,4 @@
-"""Process of the stream by the Procfile, and clients that read its server-sent events over sockets."""
+"""The Procfile's stream process, and clients that read its server-sent events over sockets."""
 
 import http.client
 import json
@@ -26,7 +26,7 @@ class ReceivedEvent:
 
 
 class StreamReader:
-    """Client of one response, which may be an error."""
+    """Client for one response, which may be an error."""
 
     def __init__(self, port: int, query: str = "", *, address: str = HOST, method: str = "GET", **headers: str) -> None:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -36,7 +36,7 @@ class StreamReader:
         self.last_id: int | None = None
 
     def next_event(self, stop: threading.Event | None = None) -> ReceivedEvent | None:
-        """Return the next event, None at the end of the response, or after a heartbeat if `stop` is set.
+        """Return the next event, None when the response ends, or after a heartbeat if `stop` is set.
 
         Raises OSError or HTTPException if the connection breaks off.
         """
@@ -44,7 +44,7 @@ class StreamReader:
         while True:
             line = self.response.readline().decode()
             if not line.endswith("\n"):
-                # The rest of an incomplete block is dropped, with its id.
+                # An incomplete block's rest is dropped, with its id.
                 return None
             name, _, value = line.rstrip("\n").partition(": ")
             if name == "id":
@@ -79,7 +79,7 @@ class StreamReader:
 
 
 class ResumingReader:
-    """Client that reconnects with its last id whenever its connection ends, in a thread of its own."""
+    """Client that reconnects with its last id whenever its connection ends, in its own thread."""
 
     def __init__(self, port: int, query: str = "") -> None:
         self.events: list[ReceivedEvent] = []
@@ -120,7 +120,7 @@ class ResumingReader:
 
 
 class StreamProcess:
-    """Process of the stream, which can be killed and started again."""
+    """Stream process, which can be killed and started again."""
 
     def __init__(self, environment: Mapping[str, str], **settings: str) -> None:
         self.port = free_port()
@@ -150,7 +150,7 @@ class StreamProcess:
         return response, response.read()
 
     def metric(self, name: str) -> float:
-        """Return the sum of a metric over its labels."""
+        """Return a metric's sum over its labels."""
         lines = self.fetch("/metrics")[1].decode().splitlines()
         return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith(f"launchboard_stream_{name}"))
 

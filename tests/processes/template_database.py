@@ -1,7 +1,7 @@
-"""Databases of test processes: copies of one migrated template, which transactional tests leave as they found them.
+"""Databases for test processes: copies of one migrated template, which transactional tests leave as they found them.
 
 A migration takes seconds, a copy a tenth of one. Django's flush creates a file per table and makes all permissions
-again, which takes a hundred times as long as a DELETE of the few rows of a test.
+again, which takes a hundred times as long as a DELETE of a test's few rows.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from config.postgresql.partitions import list_partitions
 from tests.processes.own_environment import database_url, environment_on, process_number
 
 _PREFIX = "test_template_"
-# What determines the content of a migrated database; third-party migrations depend on the pinned versions.
+# What determines a migrated database's content; third-party migrations depend on the pinned versions.
 _SOURCES = (
     "requirements.txt",
     "*/migrations/*.py",
@@ -39,7 +39,7 @@ _FILLED = "filled_by_migrations"
 
 @cache
 def template() -> str:
-    """Return the name of a migrated database without connections; create it if the migrations have changed."""
+    """Return a migrated database's name without connections; create it if the migrations have changed."""
     name, draft = f"{_PREFIX}{_digest()}", f"{_PREFIX}draft"
     with psycopg.connect(database_url("postgres"), autocommit=True) as server:
         # Other test processes wait here, and then find the template.
@@ -58,7 +58,7 @@ def template() -> str:
 
 @contextmanager
 def own_database() -> Iterator[str]:
-    """Copy the template for the block, and return the name of the copy."""
+    """Copy the template for the block, and return the copy's name."""
     name = f"test_own_{process_number()}"
     drop = _statement("DROP DATABASE IF EXISTS {} WITH (FORCE)", name)
     with psycopg.connect(database_url("postgres"), autocommit=True) as server:
@@ -71,7 +71,7 @@ def own_database() -> Iterator[str]:
 
 
 def restore_template_rows() -> None:
-    """Replace all rows of this process's database by those of the template, and drop the partitions.
+    """Replace all rows of this process's database by the template's, and drop the partitions.
 
     Other tests would find the partitions by chance, and queries have other plans with them.
     """
@@ -105,7 +105,7 @@ def _migrate(database: str) -> None:
 
 
 def _tables(database: Any, schema: str) -> list[str]:
-    """Return the tables of a schema without partitions, which come and go."""
+    """Return a schema's tables without partitions, which come and go."""
     rows = database.execute(
         "SELECT relname FROM pg_class WHERE relnamespace = %s::regnamespace AND relkind IN ('r', 'p')"
         " AND NOT relispartition",

@@ -1,4 +1,4 @@
-"""Factories of the leaderboard's rows."""
+"""Factories for the leaderboard's rows."""
 
 import uuid
 from datetime import timedelta
@@ -86,7 +86,7 @@ class TradeFactory(RowFactory[Trade]):
 
 
 class SocialScoreFactory(RowFactory[SocialScore]):
-    """The score of an account, fetched just now."""
+    """An account's score, fetched just now."""
 
     fid = factory.Sequence(lambda n: 4_000_000 + n)
     at = factory.LazyFunction(timezone.now)
@@ -94,7 +94,7 @@ class SocialScoreFactory(RowFactory[SocialScore]):
 
 
 class SnapshotFactory(RowFactory[Snapshot]):
-    """The current ranking of a day, without standings."""
+    """A day's current ranking, without standings."""
 
     interval = "24h"
     computed_at = factory.LazyFunction(timezone.now)
@@ -105,7 +105,7 @@ class SnapshotFactory(RowFactory[Snapshot]):
 
 
 class StandingFactory(RowFactory[Standing]):
-    """An agent at the head of a ranking, with little to show."""
+    """An agent at a ranking's head, with little to show."""
 
     snapshot = factory.SubFactory(SnapshotFactory)
     agent = factory.SubFactory(AgentFactory)
@@ -127,21 +127,21 @@ class StandingFactory(RowFactory[Standing]):
 
 
 class HubCursorFactory(RowFactory[HubCursor]):
-    """The next pull of an agent's casts, which is due."""
+    """An agent's next cast pull, which is due."""
 
     agent = factory.SubFactory(AgentFactory)
     fid = factory.SelfAttribute("agent.fid")
 
 
 class HubCastFactory(RowFactory[HubCast]):
-    """The next pull of a cast's interactions, which is due."""
+    """A cast's next interaction pull, which is due."""
 
     action = factory.SubFactory(ActionFactory)
     fid = 5
 
 
 class HubQuoteFactory(RowFactory[HubQuote]):
-    """The next look-up of a reported quote, which is due."""
+    """A reported quote's next look-up, which is due."""
 
     agent = factory.SubFactory(AgentFactory)
     fid = 5

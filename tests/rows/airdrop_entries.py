@@ -1,4 +1,4 @@
-"""Airdrop entries, deterministic, and the trees of OpenZeppelin's own package for such lists."""
+"""Airdrop entries, deterministic, and the trees by OpenZeppelin's own package for such lists."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ Entry = tuple[str, int]
 
 @dataclass(frozen=True)
 class PeerTree:
-    """A tree of the npm package `@openzeppelin/merkle-tree`: root and a proof for each entry, as hex, and its time."""
+    """A tree by the npm package `@openzeppelin/merkle-tree`: root and a proof for each entry, as hex, and its time."""
 
     root: str
     # None are made unless requested.
@@ -26,13 +26,13 @@ class PeerTree:
 
 
 def sample_entries(count: int) -> list[Entry]:
-    """Return EIP-55 accounts and amounts of up to 96 bits."""
+    """Return EIP-55 accounts and amounts up to 96 bits."""
     digests = (hashlib.sha256(str(index).encode()).digest() for index in range(count))
     return [(checksum_bytes(digest[:20]), int.from_bytes(digest[20:])) for digest in digests]
 
 
 def tree_dump(entries: Sequence[Entry]) -> dict[str, Any]:
-    """Return the `dump()` of the npm package's tree of these entries, with hashes in hex."""
+    """Return the npm package's `dump()` for these entries' tree, with hashes in hex."""
     tree = build_tree(entries)
     nodes = [tree.nodes[start : start + NODE_BYTES] for start in range(0, len(tree.nodes), NODE_BYTES)]
     return {
@@ -47,7 +47,7 @@ def tree_dump(entries: Sequence[Entry]) -> dict[str, Any]:
 
 
 def build_by_peer(lists: Sequence[Sequence[Entry]], *, roots_only: bool = False) -> list[PeerTree]:
-    """Build the tree of each list, by the package."""
+    """Build each list's tree, by the package."""
     program = shutil.which("node")
     assert program, "OpenZeppelin's package needs node"
     text = json.dumps([[(account, str(amount)) for account, amount in entries] for entries in lists])

@@ -1,14 +1,14 @@
-"""Bodies with one value changed, for tables of refusals."""
+"""Bodies with one value changed, for refusal tables."""
 
 import copy
 from typing import Any
 
-# In the place of a value: its key is taken out.
+# Instead of a value: its key is taken out.
 ABSENT = object()
 
 
 def with_value(body: Any, path: str, value: Any) -> Any:
-    """Return a copy of a body with another value at a dotted path.
+    """Return a body copy with another value at a dotted path.
 
     Numbers are indexes; ABSENT removes the key.
     """

@@ -26,7 +26,7 @@ from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_signers import installed_signers
 from tokens.models import DeployAttempt, Deployment, DeployWallet, SignedTransaction
 
-# Accounts 3 to 5 of the node.
+# The node's accounts 3 to 5.
 KEYS = {
     "0x90F79bf6EB2c4f870365E785982E1f101E93b906": "7c852118294e51e653712a81e05800f419141751be58f605c371e15141b007a6",
     "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65": "47e179ec197488593b187f80a00eb0da91f1b9d0b13f8733639f19c30a34926a",
@@ -42,7 +42,7 @@ class Ground:
     contracts: Contracts
 
     def order(self, *, config: DevLaunchConfig | None = None, **changes: Any) -> Deployment:
-        """Store a deployment of a valid launch, without a signed transaction."""
+        """Store a valid launch's deployment, without a signed transaction."""
         config = replace(config or DevLaunchConfig(), salt=secrets.token_bytes(32), admin=WALLET)
         contract = node_client.bind_contract(self.contracts.rpc_url, "Factory", self.contracts.factory)
         data = contract.encode_abi("deployToken", [deployment_config(self.contracts, config, sender=WALLET)])
@@ -84,7 +84,7 @@ class Ground:
         return watching.watch_chain(CHAIN_ID)
 
     def set_base_fee(self, wei: int) -> None:
-        """Mine an empty block with this base fee; that of the next one is about the same."""
+        """Mine an empty block with this base fee; the next one's is about the same."""
         self.drop_all()
         self.rpc("anvil_setNextBlockBaseFeePerGas", hex(wei))
         self.mine()
@@ -110,28 +110,28 @@ class Ground:
         return str(self.rpc("eth_sendTransaction", transaction))
 
     def launch_outside(self, order: Deployment, *, sender: str) -> str:
-        """Send the very call of a deployment from another account."""
+        """Send a deployment's very call from another account."""
         sent = node_client.send_transaction(
             self.contracts.rpc_url, sender=sender, to=order.to_address, data="0x" + bytes(order.calldata).hex()
         )
         return sent.to_0x_hex()
 
     def own(self, address: str) -> None:
-        """Return another wallet of ours, which sends nothing now."""
+        """Return another own wallet, which sends nothing now."""
         DeployWallet.objects.get_or_create(chain_id=CHAIN_ID, address=address)
 
     def block_hash(self, number: int) -> str:
         return str(self.rpc("eth_getBlockByNumber", hex(number), False)["hash"])
 
     def time(self, seconds: int) -> datetime:
-        """Return a time of the chain, in Unix seconds."""
+        """Return a chain time, in Unix seconds."""
         return datetime.fromtimestamp(seconds, UTC)
 
     def confirm(self) -> list[int]:
         return watching.confirm_chain(CHAIN_ID)
 
     def pending(self) -> list[str]:
-        """Return the hashes of the node's pending transactions."""
+        """Return the node's pending transaction hashes."""
         return list(self.rpc("eth_getBlockByNumber", "pending", False)["transactions"])
 
     def rpc(self, method: str, *params: Any) -> Any:
@@ -144,7 +144,7 @@ def row(order: Deployment) -> Deployment:
 
 
 def secret_of(address: str) -> Secret:
-    """Return the key of a wallet, as settings have it."""
+    """Return a wallet's key, as settings have it."""
     return Secret(KEYS[address])
 
 
@@ -153,7 +153,7 @@ def wallet(address: str = WALLET) -> DeployWallet:
 
 
 def attempts() -> list[tuple[str, int, str]]:
-    """Return (wallet, nonce, state) of all, oldest first."""
+    """Return (wallet, nonce, state) for all, oldest first."""
     rows = DeployAttempt.objects.order_by("pk").select_related("wallet")
     return [(row.wallet.address, row.nonce, row.state) for row in rows]
 
@@ -180,7 +180,7 @@ def unsent(*signed: SignedTransaction) -> None:
 
 @pytest.fixture
 def use_wallets(settings: Any) -> Callable[[Sequence[str]], None]:
-    """Return a function that takes the addresses of the sending wallets."""
+    """Return a function that takes the sending wallets' addresses."""
 
     def use(addresses: Sequence[str]) -> None:
         settings.DEPLOYER_KEYS = {CHAIN_ID: tuple(map(secret_of, addresses))}
@@ -206,7 +206,7 @@ def ground(
 
 @pytest.fixture
 def without_hook(launchpad: Launchpad) -> Iterator[None]:
-    """Have the factory refuse the hook of static fees during the test."""
+    """Have the factory refuse the static fee hook during the test."""
     url, factory = launchpad.deployment.rpc_url, launchpad.deployment.factory
     contract = node_client.bind_contract(url, "Factory", factory)
 

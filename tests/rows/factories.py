@@ -1,4 +1,4 @@
-"""Factories of rows. A test sets the fields that it is about; the rest is default."""
+"""Row factories. A test sets the fields that it is about; the rest is default."""
 
 import secrets
 import string
@@ -53,7 +53,7 @@ Row = TypeVar("Row")
 
 
 class _RowFactoryType(type(factory.django.DjangoModelFactory)):
-    """Metaclass of factories: the parameter of the base is the model."""
+    """Factories' metaclass: the base's parameter is the model."""
 
     def __new__(cls, name, bases, namespace):
         for base in namespace.get("__orig_bases__", ()):
@@ -63,7 +63,7 @@ class _RowFactoryType(type(factory.django.DjangoModelFactory)):
 
 
 class RowFactory(factory.django.DjangoModelFactory[Row], metaclass=_RowFactoryType):
-    """Base of factories, as `RowFactory[Model]`."""
+    """Factories' base, as `RowFactory[Model]`."""
 
 
 class PartnerKeyFactory(RowFactory[PartnerKey]):
@@ -135,7 +135,7 @@ def _signature() -> str:
 
 
 class TokenFactory(RowFactory[Token]):
-    """A listed v4 token of Base. `copy_key` follows from name and symbol, `deployed_at` rises with every token."""
+    """A listed v4 token on Base. `copy_key` follows from name and symbol, `deployed_at` rises with every token."""
 
     chain_id = 8453
     contract_address = factory.LazyFunction(_address)
@@ -170,7 +170,7 @@ class TokenFactory(RowFactory[Token]):
 
 
 class SolanaTokenFactory(TokenFactory):
-    """A listed token of Solana, paired with SOL."""
+    """A listed token on Solana, paired with SOL."""
 
     chain_id = 101
     contract_address = factory.LazyFunction(_account)
@@ -192,7 +192,7 @@ class SolanaTokenFactory(TokenFactory):
 
 
 class TokenDocumentFactory(RowFactory[TokenDocument]):
-    """A document of a token that is due for fetching now."""
+    """A token's document that is due for fetching now."""
 
     token = factory.SubFactory(TokenFactory)
     uri = factory.Sequence(lambda n: f"https://host.example/{n}.json")
@@ -200,7 +200,7 @@ class TokenDocumentFactory(RowFactory[TokenDocument]):
 
 
 class PoolBacklogFactory(RowFactory[PoolBacklog]):
-    """A backlog of a token's pool that is due."""
+    """A token pool's backlog that is due."""
 
     token = factory.SubFactory(TokenFactory)
     next_block = 1
@@ -222,7 +222,7 @@ class ProviderRefreshFactory(RowFactory[ProviderRefresh]):
 
 
 class TokenEventFactory(RowFactory[TokenEvent]):
-    """A claim from the fee locker of Base, in a transaction of its own; `at` rises with every event."""
+    """A claim from Base's fee locker, in its own transaction; `at` rises with every event."""
 
     chain_id = 8453
     tx_hash = factory.LazyFunction(_hash)
@@ -236,7 +236,7 @@ class TokenEventFactory(RowFactory[TokenEvent]):
 
 
 class FeeClaimFactory(RowFactory[FeeClaim]):
-    """The payment of one claim."""
+    """One claim's payment."""
 
     event = factory.SubFactory(TokenEventFactory)
     chain_id = factory.SelfAttribute("event.chain_id")
@@ -269,7 +269,7 @@ class FollowedBlockFactory(RowFactory[FollowedBlock]):
 
 
 class CoverageFactory(RowFactory[Coverage]):
-    """Blocks that are followed for ever, of which each of another set of contracts."""
+    """Blocks that are followed for ever, each with another contract set."""
 
     chain_id = 8453
     addresses = factory.LazyFunction(lambda: sorted(_address().lower() for _ in range(2)))
@@ -280,7 +280,7 @@ class CoverageFactory(RowFactory[Coverage]):
 
 
 class CoverageAlarmFactory(RowFactory[CoverageAlarm]):
-    """Two launches of one transaction that a node had left out, and that are written since."""
+    """Two launches in one transaction that a node had left out, and that are written since."""
 
     chain_id = 8453
     first_block = 2_000_000
@@ -292,7 +292,7 @@ class CoverageAlarmFactory(RowFactory[CoverageAlarm]):
 
 
 class FollowedAccountFactory(RowFactory[FollowedAccount]):
-    """An account of Solana all of whose transactions are read."""
+    """A Solana account whose transactions are all read."""
 
     chain_id = 101
     address = factory.LazyFunction(_account)
@@ -300,7 +300,7 @@ class FollowedAccountFactory(RowFactory[FollowedAccount]):
 
 
 class DeploymentFactory(RowFactory[Deployment]):
-    """A partner's deployment on Base, of which nothing is signed yet."""
+    """A partner's deployment on Base, with nothing signed yet."""
 
     partner_key = factory.SubFactory(PartnerKeyFactory)
     request_key = factory.LazyFunction(lambda: secrets.token_hex(16))
@@ -316,7 +316,7 @@ class DeploymentFactory(RowFactory[Deployment]):
 
 
 class DeployWalletFactory(RowFactory[DeployWallet]):
-    """A wallet of Base that can send, with one ether."""
+    """A wallet on Base that can send, with one ether."""
 
     chain_id = 8453
     address = factory.LazyFunction(_address)
@@ -326,7 +326,7 @@ class DeployWalletFactory(RowFactory[DeployWallet]):
 
 
 class DeployAttemptFactory(RowFactory[DeployAttempt]):
-    """An open attempt of a deployment that was sent."""
+    """A deployment's open attempt that was sent."""
 
     deployment = factory.SubFactory(DeploymentFactory, status=DeploymentStatus.SUBMITTED, attempts=1)
     wallet = factory.SubFactory(DeployWalletFactory)
@@ -358,7 +358,7 @@ class PersonFactory(RowFactory[Person]):
 
 
 class AdministratorFactory(RowFactory[Administrator]):
-    """An administrator of Quick Auth's."""
+    """A Quick Auth administrator."""
 
     name = factory.Sequence(lambda n: f"Administrator {n}")
     issuer = "https://auth.farcaster.xyz"
@@ -366,7 +366,7 @@ class AdministratorFactory(RowFactory[Administrator]):
 
 
 class AdminSessionFactory(RowFactory[AdminSession]):
-    """A live session of an administrator, without a client that has its cookie."""
+    """An administrator's live session, without a client that has its cookie."""
 
     digest = factory.Sequence(lambda n: f"{n:064x}")
     administrator = factory.SubFactory(AdministratorFactory)
@@ -374,7 +374,7 @@ class AdminSessionFactory(RowFactory[AdminSession]):
 
 
 class SavedTokenFactory(RowFactory[SavedToken]):
-    """A token on Base that a user reported as launched; nothing is known of its transaction."""
+    """A token on Base that a user reported as launched; nothing is known about its transaction."""
 
     person = factory.SubFactory(PersonFactory)
     chain_id = 8453

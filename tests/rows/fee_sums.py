@@ -1,4 +1,4 @@
-"""Daily sums of fees: as stored, and counted anew from all events and claims, in plain Python."""
+"""Daily fee sums: as stored, and counted anew from all events and claims, in plain Python."""
 
 from collections import defaultdict
 from datetime import UTC, date
@@ -13,7 +13,7 @@ Sums = dict[tuple[Any, ...], int]
 
 
 class FeeSums(NamedTuple):
-    """The rows of the three tables by their keys, without those of zero."""
+    """The three tables' rows by their keys, without zero rows."""
 
     collections: Sums
     claims: Sums
@@ -21,19 +21,19 @@ class FeeSums(NamedTuple):
 
 
 def sum_all_chains() -> None:
-    """Complete the sums of all chains of the registry."""
+    """Complete the sums for all registry chains."""
     for chain_id in load_registry().chains:
         sum_chain(chain_id)
 
 
 def sum_chain(chain_id: int) -> None:
-    """Complete the sums of a chain."""
+    """Complete a chain's sums."""
     while not fill_next_blocks(chain_id):
         pass
 
 
 def stored_sums(**of_token: int) -> FeeSums:
-    """Return the rows of the tables, of all chains or of that of `chain_id`."""
+    """Return the tables' rows, for all chains or for `chain_id`."""
     tokens = Token.objects.filter(**of_token)
     collections = CollectionSum.objects.filter(token__in=tokens).values_list(
         "token_id", "day", "since", "share", "place", "amount"
@@ -48,9 +48,9 @@ def stored_sums(**of_token: int) -> FeeSums:
 
 
 def counted_sums(**of_token: int) -> FeeSums:
-    """Return what the tables should have, of all chains or of that of `chain_id`."""
+    """Return what the tables should have, for all chains or for `chain_id`."""
     collections: Sums = defaultdict(int)
-    # (token, day) -> the position of the last change of a recipient.
+    # (token, day) -> the last recipient change's position.
     changed: dict[tuple[Any, date], int] = {}
     for event in TokenEvent.objects.filter(**of_token).exclude(token=None).order_by("block_number", "log_index"):
         of_day = event.token_id, event.at.astimezone(UTC).date()

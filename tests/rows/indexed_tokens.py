@@ -1,4 +1,4 @@
-"""Rows of tokens whose launches were recorded or built, without a node."""
+"""Token rows whose launches were recorded or built, without a node."""
 
 from django.utils import timezone
 
@@ -10,7 +10,7 @@ from tokens.models import LaunchFacts, Token
 
 
 def index_launch(mined: Mined) -> Token:
-    """Return the row of a transaction's only launch."""
+    """Return the row for a transaction's only launch."""
     (launch,) = mined.decode()
     columns = token_columns(launch, chain=base(), presets=load_registry().presets.values())
     token = Token.objects.create(**columns, last_indexed=timezone.now())

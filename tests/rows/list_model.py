@@ -1,4 +1,4 @@
-"""The list of tokens in plain Python, which tests compare the database's results with."""
+"""The token list in plain Python, which tests compare the database's results with."""
 
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Tables of some size, filled by SQL."""
+"""Larger tables, filled by SQL."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ ROWS = 5_000
 
 
 def make_tokens(values: Mapping[str, str], markets: Mapping[str, str], *, rows: int = ROWS) -> None:
-    """Insert tokens with these columns, and their markets: SQL of the row's number n, which rises with id and time."""
+    """Insert tokens with these columns, and markets: SQL from the row's number n, which rises with id and time."""
     multiply(
         TokenFactory(),
         {

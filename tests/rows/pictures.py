@@ -1,4 +1,4 @@
-"""Pictures as their hosts send them: of every format and mode, and hostile ones."""
+"""Pictures as their hosts send them: in every format and mode, and hostile ones."""
 
 import io
 import struct
@@ -26,22 +26,22 @@ def decoded(body: bytes) -> Image.Image:
 
 
 def plain_picture(color: tuple[int, int, int] = RED, size: tuple[int, int] = (64, 64)) -> Image.Image:
-    """Return a picture of one color."""
+    """Return a picture in one color."""
     return Image.new("RGB", size, color)
 
 
 def png_chunk(name: bytes, content: bytes) -> bytes:
-    """Return a chunk of a PNG file."""
+    """Return a PNG file's chunk."""
     return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
 
 
 def png_bomb(width: int, height: int) -> bytes:
-    """Return a PNG of so many pixels, whose rows are missing."""
+    """Return a PNG with so many pixels, whose rows are missing."""
     return _png(struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0), b"\0" * 1_000_000)
 
 
 def png_of_sixteen_bits(kind: int, samples: tuple[int, ...]) -> bytes:
-    """Return a PNG of 50 by 50 equal pixels; `kind` is the format's color type: 2 RGB, 4 gray with alpha, 6 RGBA."""
+    """Return a PNG with 50 by 50 equal pixels; `kind` is the format's color type: 2 RGB, 4 gray with alpha, 6 RGBA."""
     row = b"\0" + struct.pack(f">{len(samples)}H", *samples) * 50
     return _png(struct.pack(">IIBBBBB", 50, 50, 16, kind, 0, 0, 0), row * 50)
 
@@ -52,7 +52,7 @@ def _png(head: bytes, rows: bytes) -> bytes:
 
 
 def jpeg_of_scans(scans: int) -> bytes:
-    """Return a JPEG of a megapixel whose last scan is repeated so often."""
+    """Return a one-megapixel JPEG whose last scan is repeated so often."""
     body = encoded(Image.new("L", (1000, 1000), 128), "JPEG", progressive=True)
     start = body.rindex(b"\xff\xda")
     return body[:start] + body[start:-2] * scans + body[-2:]
@@ -61,6 +61,6 @@ def jpeg_of_scans(scans: int) -> bytes:
 def long_animation(frames: int) -> bytes:
     """Return a GIF whose first frame is red, and all others one black pixel."""
     first, other = encoded(plain_picture(), "GIF"), encoded(Image.new("L", (1, 1)), "GIF")
-    # Header of 13 bytes and a global palette of 2 to the power of its size.
+    # 13-byte header, and a global palette of 2 to the power of its size.
     start = 13 + 3 * 2 ** ((other[10] & 7) + 1)
     return first[:-1] + other[start:-1] * frames + b";"

@@ -1,4 +1,4 @@
-"""Plans of the statements that a request sends, and the rows that they visit."""
+"""Plans for the statements that a request sends, and the rows that they visit."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -9,12 +9,12 @@ from django.test.utils import CaptureQueriesContext
 
 # Settings that are sent with a statement, and the statement.
 _SENT = re.compile(r"\s*((?:SET LOCAL [^;]*;\s*)*)((?:SELECT|WITH)\b.*?)(?:; SET LOCAL [^;]*)?", re.DOTALL)
-# Nodes of plans that read tables and indexes. A bitmap's heap scan reads what index scans have found.
+# Plan nodes that read tables and indexes. A bitmap's heap scan reads what index scans have found.
 _SCANS = ("Seq Scan", "Index Scan", "Index Only Scan", "Bitmap Index Scan")
 
 
 def plans(run: Callable[[], Any], *tables: str) -> list[str]:
-    """Return the plans of the queries on tables (by default of tokens), under the settings sent along."""
+    """Return the query plans on tables (by default the token table), under the settings sent along."""
     with CaptureQueriesContext(connection) as queries:
         run()
     found = []
@@ -27,7 +27,7 @@ def plans(run: Callable[[], Any], *tables: str) -> list[str]:
 
 
 def visited_rows(run: Callable[[], Any]) -> int:
-    """Return the rows that the scans of all reads visit, without time limits; a look-up of no row is one, too."""
+    """Return the rows that all reads' scans visit, without time limits; a look-up without a row is one, too."""
     with CaptureQueriesContext(connection) as queries:
         run()
     sent = [found for query in queries if (found := _SENT.fullmatch(query["sql"]))]
@@ -46,7 +46,7 @@ def _visited(plan: Mapping[str, Any]) -> int:
 
 def _explain(explain: str, settings: str, statement: str) -> list[Any]:
     with transaction.atomic(), connection.cursor() as cursor:
-        # In a test's transaction the settings of the statement before are still there.
+        # In a test's transaction the previous statement's settings are still there.
         cursor.execute("RESET ALL")
         if settings:
             cursor.execute(settings)

@@ -1,4 +1,4 @@
-"""Small scenes of agents and accounts as the facts of a ranking."""
+"""Small scenes with agents and accounts as a ranking's facts."""
 
 from dataclasses import dataclass, field
 
@@ -29,7 +29,7 @@ class RankingScene:
         self.random = np.random.default_rng(self.seed)
 
     def agent(self, *, fid: int = 0, creator: int = 0, reporter: int | None = None, casts: int = 20) -> int:
-        """Add an agent with so many casts, evenly over the week, by default of a reporter of its own."""
+        """Add an agent with so many casts, evenly over the week, by default with its own reporter."""
         agent = len(self.agents)
         self.agents.append((fid, creator, agent + 1 if reporter is None else reporter))
         for number in range(casts):
@@ -42,18 +42,18 @@ class RankingScene:
         return fid
 
     def crowd(self, agent: int, accounts: int, *, first_fid: int, score: float = 0.7, times: int = 1) -> list[int]:
-        """Add accounts that like casts of an agent, and return their FIDs."""
+        """Add accounts that like an agent's casts, and return their FIDs."""
         fids = [self.person(first_fid + number, score=score) for number in range(accounts)]
         for fid in fids:
             self.like(agent, fid, times=times)
         return fids
 
     def like(self, agent: int, fid: int, *, times: int = 1, is_confirmed: bool = True, is_current: bool = True) -> None:
-        """Add interactions of an account with the agent."""
+        """Add an account's interactions with the agent."""
         self.interactions += [(agent, fid, is_confirmed, is_current)] * times
 
     def facts(self, *, shuffled: int = 0) -> IntervalFacts:
-        """Return all of it as columns, in another order for another number."""
+        """Return everything as columns, in another order for another number."""
         order = np.random.default_rng(shuffled).permutation if shuffled else np.arange
         fids = np.array(sorted(self.scores), np.int64)
 
@@ -78,7 +78,7 @@ class RankingScene:
 
 
 def town(seed: int = 1) -> RankingScene:
-    """Build three agents of three reporters, each with a crowd of its own and people who interact with all three."""
+    """Build three reporters' agents, each with its own crowd and people who interact with all three."""
     scene = RankingScene(seed)
     for number in range(3):
         agent = scene.agent(fid=900_000_000 + number, creator=800_000_000 + number)

@@ -1,4 +1,4 @@
-"""Rankings for tests of GET /api/droid/leaderboard, and walks through them."""
+"""Rankings for tests on GET /api/droid/leaderboard, and walks through them."""
 
 from datetime import UTC, datetime, timedelta
 

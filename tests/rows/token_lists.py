@@ -1,4 +1,4 @@
-"""Walks through lists of tokens as clients read them, and markets for tokens."""
+"""Walks through token lists as clients read them, and markets for tokens."""
 
 import base64
 import json
@@ -13,13 +13,13 @@ SORTS = ("deployed-at", "market-cap", "tx-h24", "volume-h24", "price-percent-h24
 
 
 def ids(answer: Any) -> list[int]:
-    """Return the ids of a page, in its order."""
+    """Return a page's ids, in its order."""
     assert answer.status_code == 200, answer.content
     return [record["id"] for record in answer.json()["data"]]
 
 
 def walk(fetch: Callable[..., Any], **parameters: Any) -> list[int]:
-    """Return the ids of all pages, by their cursors."""
+    """Return all pages' ids, by their cursors."""
     found: list[int] = []
     cursor = None
     for _ in range(200):

@@ -1,4 +1,4 @@
-"""A pytest plugin: an issuer of users' tokens that the service trusts, and tokens of made-up users."""
+"""A pytest plugin: a user token issuer that the service trusts, and made-up users' tokens."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +14,7 @@ DOMAIN, APP_ID = "app.example", "sample-app"
 
 
 def as_user(issuer: IssuerStandIn, fid: int) -> dict[str, str]:
-    """Return the headers of a user with a token of Quick Auth."""
+    """Return a user's headers with a Quick Auth token."""
     return bearer(issuer.quick_auth(fid, domain=DOMAIN))
 
 

@@ -25,7 +25,7 @@ def recorded_facts() -> list[TransactionFacts]:
 
 
 def drawn_launches(count: int) -> list[Launch]:
-    """Draw launches of Base, deterministically."""
+    """Draw launches on Base, deterministically."""
     random, popular, registry = Random("launches"), popular_names(5), load_registry()
     time = BEGIN + SPAN_SECONDS - 10_000
     drawn = (draw_launch(random, registry=registry, time=time + 3 * n, popular=popular) for n in range(2 * count))
@@ -33,7 +33,7 @@ def drawn_launches(count: int) -> list[Launch]:
 
 
 def launch_facts_of(launches: Iterable[Launch]) -> list[TransactionFacts]:
-    """Return each launch in a transaction of its own."""
+    """Return each launch in its own transaction."""
     return [
         TransactionFacts(
             tx_hash=launch.tx_hash,
@@ -48,14 +48,14 @@ def launch_facts_of(launches: Iterable[Launch]) -> list[TransactionFacts]:
 
 
 def write_all(transactions: Iterable[TransactionFacts]) -> WriteCounts:
-    """Write transactions of Base as a follower does, at once."""
+    """Write Base transactions as a follower does, at once."""
     with transaction.atomic():
         chain_lock.lock_exclusive(base().chain_id)
         return write_transactions(list(transactions), chain=base())
 
 
 def all_rows(*, ids: bool = False) -> dict[str, list[dict[str, Any]]]:
-    """Return every row that writing creates, in a fixed order, but for times of writing; ids are optional."""
+    """Return every row that writing creates, in a fixed order, but for write times; ids are optional."""
     tokens = dict(Token.objects.values_list("pk", "contract_address"))
     events = {pk: (tx_hash, log) for pk, tx_hash, log in TokenEvent.objects.values_list("pk", "tx_hash", "log_index")}
 

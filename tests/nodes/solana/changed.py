@@ -1,4 +1,4 @@
-"""Transactions of Solana derived from recorded ones, for a node on loopback, and the faults of such a node."""
+"""Solana transactions derived from recorded ones, for a node on loopback, and such a node's faults."""
 
 import copy
 import hashlib
@@ -45,9 +45,9 @@ class FaultySolanaNode(SolanaStandIn):
 
     def __init__(self) -> None:
         super().__init__()
-        # The page size of its lists.
+        # Its lists' page size.
         self.page = 1000
-        # Transactions that are missing in its index of signatures.
+        # Transactions that are missing in its signature index.
         self.unlisted: set[str] = set()
         # It has pruned everything before this slot.
         self.kept_from = 0
@@ -67,12 +67,12 @@ class FaultySolanaNode(SolanaStandIn):
     def swap(
         self, label: str, *, of: str = "", slot: int | None = None, config: str = CONFIG, failed: bool = False
     ) -> str:
-        """Add a purchase from the recorded pool, or from that of the launch `of`; return the signature."""
+        """Add a purchase from the recorded pool, or from the pool that launch `of` made; return the signature."""
         keys = self._keys(of) if of else {}
         return self._make(SWAP, label, slot=slot, keys=keys | {CONFIG: config}, failed=failed)
 
     def claim(self, label: str, *, of: str, slot: int | None = None) -> str:
-        """Add a claim by the creator of the pool of the launch `of`, with the amounts of the recorded claim."""
+        """Add a claim by the pool creator in launch `of`, with the recorded claim's amounts."""
         return self._make(CLAIM, label, slot=slot, keys=self._keys(of))
 
     def signatures(self) -> list[Json]:
@@ -122,7 +122,7 @@ def faulty_solana(solana_file: Path, settings: Any, forget_chains: Callable[[], 
 
 
 def varied(forms: Json, *, keys: Mapping[str, str]) -> Json:
-    """Copy the responses of a transaction with other accounts or another signature, also within the data."""
+    """Copy a transaction's responses with other accounts or another signature, also within the data."""
     accounts = {old: new for old, new in keys.items() if is_solana_address(old)}
     data = {bytes(Pubkey.from_string(old)): bytes(Pubkey.from_string(new)) for old, new in accounts.items()}
     copied: Json = _replace(copy.deepcopy({name: forms[name] for name in ("json", "jsonParsed")}), keys, data)

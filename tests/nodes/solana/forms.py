@@ -1,4 +1,4 @@
-"""Synthetic transactions of Solana: derived from recorded ones, or executed by LiteSVM, in JSON-RPC form."""
+"""Synthetic Solana transactions: derived from recorded ones, or executed by LiteSVM, in JSON-RPC form."""
 
 import base64
 import copy
@@ -26,7 +26,7 @@ def base58(data: bytes) -> str:
 
 
 def mark(kind: str, name: str) -> bytes:
-    """Return Anchor's discriminator of an instruction (`global`) or an event (`event`)."""
+    """Return Anchor's discriminator for an instruction (`global`) or an event (`event`)."""
     return hashlib.sha256(f"{kind}:{name}".encode()).digest()[:8]
 
 
@@ -42,13 +42,13 @@ def raw_of(node: SolanaStandIn, signature: str) -> Json:
 
 
 def keys_of(raw: Json) -> list[str]:
-    """Return all accounts of a transaction, in the sequence of the instructions' account indexes."""
+    """Return all accounts in a transaction, ordered by the instructions' account indexes."""
     loaded = raw["meta"]["loadedAddresses"]
     return [*raw["transaction"]["message"]["accountKeys"], *loaded["writable"], *loaded["readonly"]]
 
 
 def parsed_of(raw: Json) -> Json:
-    """Return the `jsonParsed` form of a `json` form, in which the node has parsed no instruction."""
+    """Return the `jsonParsed` form for a `json` form, in which the node has parsed no instruction."""
     parsed, keys = copy.deepcopy(raw), keys_of(raw)
     message = parsed["transaction"]["message"]
     signers = message.pop("header")["numRequiredSignatures"]
@@ -68,7 +68,7 @@ def parsed_of(raw: Json) -> Json:
 
 
 def add_transaction(node: SolanaStandIn, raw: Json, *, number: int = 1) -> str:
-    """Serve this transaction under a signature of its own, in the slot after the newest; return the signature."""
+    """Serve this transaction under its own signature, in the slot after the newest; return the signature."""
     raw["transaction"]["signatures"][0] = str(Signature(bytes([number]) * 64))
     raw["slot"] = node.slot + 1
     return node.hold({"json": raw, "jsonParsed": parsed_of(raw)})
@@ -82,7 +82,7 @@ def add_changed(node: SolanaStandIn, signature: str, change: Callable[[Json], ob
 
 
 def add_key(raw: Json, key: str) -> int:
-    """Return the index of an account in a transaction; it is appended without signature if missing."""
+    """Return an account's index in a transaction; it is appended without signature if missing."""
     keys: list[str] = raw["transaction"]["message"]["accountKeys"]
     if key not in keys:
         keys.append(key)
@@ -90,13 +90,13 @@ def add_key(raw: Json, key: str) -> int:
 
 
 def outer(raw: Json) -> list[Json]:
-    """Return the outer instructions of a `json` form."""
+    """Return the outer instructions in a `json` form."""
     found: list[Json] = raw["transaction"]["message"]["instructions"]
     return found
 
 
 def inner(raw: Json, number: int = 0) -> list[Json]:
-    """Return the inner instructions of the outer one with this number."""
+    """Return the outer one's inner instructions with this number."""
     found: list[Json] = next(group for group in raw["meta"]["innerInstructions"] if group["index"] == number)[
         "instructions"
     ]
@@ -155,7 +155,7 @@ def _compiled(instruction: Any) -> Json:
 
 
 def change_account(node: SolanaStandIn, address: str, place: int, content: bytes) -> None:
-    """Change bytes of an account from an offset on."""
+    """Change an account's bytes from an offset on."""
     account = node.accounts[address]
     data = bytearray(base64.b64decode(account["data"][0]))
     data[place : place + len(content)] = content

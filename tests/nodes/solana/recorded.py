@@ -1,4 +1,4 @@
-"""The recorded transactions of Solana, and a node on loopback that serves them."""
+"""The recorded Solana transactions, and a node on loopback that serves them."""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ CONFIG = "mBKqcnGotbsSb5vNrdyhzZ5EhqZdids9QYiTRckvi7v"
 MINT = "AoVsGaj8MSJ6xwKxfFxo9iZWH3enC8RRTXKH2fx2F8os"
 POOL = "4MrErBhXYvAWRwErdRRpJGn88NjSLrRSV2tY45Js1Vmi"
 CREATOR = "oapfTk8FG2np1vSoGANkbijWiQApHZMFAytSdCoass9"
-# The payer of the launch, who may claim the launchpad's part of the fees.
+# The launch's payer, who may claim the launchpad's fee part.
 PARTNER = "7v54NWdBtkjuAFJrLGsS2SXnuk8nKam81mZJeeYxVFi9"
 WRAPPED_SOL = "So11111111111111111111111111111111111111112"
 EVENT_AUTHORITY = "8Ks12pbrD6PXxfty1hVQiE9sc289zgU1zHkvXhrSdriF"
@@ -34,7 +34,7 @@ Json = dict[str, Any]
 
 
 def allow_list(file: Path, *, role: str = "launch_config", address: str = CONFIG) -> Path:
-    """Write an operator's registry file that allow-lists the recorded launch by one of its accounts; return it."""
+    """Write an operator's registry file that allow-lists the recorded launch by one account; return it."""
     contract = f'{{ role = "{role}", generation = "solana", address = "{address}" }}'
     file.write_text(f"[chains.solana]\ncontracts = [{contract}]\n")
     return file
@@ -61,19 +61,19 @@ def forms_of(node: SolanaStandIn, signature: str) -> Json:
 
 @pytest.fixture(scope="session")
 def solana_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a registry file that names the config of the recorded launch."""
+    """Return a registry file that names the recorded launch's config."""
     return allow_list(tmp_path_factory.mktemp("solana") / "chains.toml")
 
 
 @pytest.fixture(scope="session")
 def solana_info(solana_file: Path) -> ChainInfo:
-    """Return the registry's entry of Solana with that file."""
+    """Return the registry's Solana entry with that file."""
     return load_registry(solana_file).solana
 
 
 @pytest.fixture
 def solana_node() -> Iterator[SolanaStandIn]:
-    """Run a node of the recorded transactions; tests may add more."""
+    """Run a node with the recorded transactions; tests may add more."""
     with SolanaStandIn() as node:
         yield node
 

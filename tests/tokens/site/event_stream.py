@@ -1,4 +1,4 @@
-"""A stand-in of the stream's process at its HTTP boundary: it sends browsers the events that a test gives it."""
+"""A stand-in for the stream's process at its HTTP boundary: it sends browsers the events that a test gives it."""
 
 import json
 import queue
@@ -19,7 +19,7 @@ class EventStream:
         self._clients: list[queue.SimpleQueue[bytes | None]] = []
         # The paths, with their queries, that clients opened.
         self.opened: queue.Queue[str] = queue.Queue()
-        # The number of next clients that get a proxy's 502.
+        # How many next clients that get a proxy's 502.
         self.refusals = 0
         self._number = 0
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"stream": self}))
@@ -27,7 +27,7 @@ class EventStream:
         self.url = f"http://127.0.0.1:{self.server.server_port}"
 
     def connect(self, path: str) -> "queue.SimpleQueue[bytes | None]":
-        """Return the queue of a new client."""
+        """Return a new client's queue."""
         client: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._clients.append(client)
         self.opened.put(path)

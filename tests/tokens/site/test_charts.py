@@ -1,4 +1,4 @@
-"""Geometry of charts: any prices and volumes stay inside it, and its end is the end of its last slot."""
+"""Chart geometry: any prices and volumes stay inside it, and it ends with its last slot."""
 
 import math
 
@@ -35,7 +35,7 @@ def test_any_bars_stay_inside_the_chart(drawn, empty):
         assert all(math.isfinite(number) and number >= 0 for number in numbers_of(bar))
         assert bar.slot_x + bar.slot_width <= 100.02
         assert bar.slot_x <= bar.x and bar.x + bar.width <= 100 and bar.wick_x <= 100
-        # A body is inside its wick, but for the least height of a visible line.
+        # A body is inside its wick, but for a visible line's least height.
         assert bar.wick_top - 0.01 <= bar.body_y <= bar.wick_bottom + 0.01
         assert bar.body_y + bar.body_height <= bar.wick_bottom + LEAST_HEIGHT + 0.02
         assert bar.body_y + bar.body_height <= bar.volume_y + bar.volume_height + 0.01

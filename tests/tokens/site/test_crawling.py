@@ -1,4 +1,4 @@
-"""Files for search engines, and the canonical URLs of pages."""
+"""Files for search engines, and pages' canonical URLs."""
 
 import re
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ def _own_host(settings):
 
 
 def read_sitemap(client):
-    """Return URL -> lastmod of the sitemap."""
+    """Return URL -> lastmod in the sitemap."""
     answer = client.get("/sitemap.xml", headers={"host": "attacker.example"})
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, "application/xml")
     entries = ElementTree.fromstring(answer.content)  # noqa: S314 our own

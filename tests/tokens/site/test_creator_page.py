@@ -1,4 +1,4 @@
-"""The public page `/creators/{creator}`: facts of a user or wallet, and the launches."""
+"""The public page `/creators/{creator}`: facts about a user or wallet, and the launches."""
 
 import html
 import re
@@ -23,7 +23,7 @@ WETH, USDC = "0x4200000000000000000000000000000000000006", "0x833589fCD6eDb6E08f
 
 
 def launch(*, ago=timedelta(days=1), market=None, **columns):
-    """Create a launch, by default of the user, with these columns of its market."""
+    """Create a launch, by default by the user, with these market columns."""
     is_wallets = {"msg_sender", "requestor_address"} & set(columns)
     creator = {} if is_wallets else {"requestor_fid": FID, "known_interface_deployer": True}
     token = TokenFactory(deployed_at=timezone.now() - ago, **creator | columns)
@@ -36,7 +36,7 @@ def text_of(answer):
 
 
 def launched(answer):
-    """Return the addresses of the tokens in the list, as they are listed."""
+    """Return the token addresses in the list, in its order."""
     found = [address.rpartition("/")[2] for address in read_page(answer).addresses if address.startswith("/tokens/")]
     return list(dict.fromkeys(found))
 

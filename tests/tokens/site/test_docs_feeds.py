@@ -1,4 +1,4 @@
-"""Examples of the page `/docs` about launches, uploads, presales and feeds, run against a service and a chain."""
+"""Examples on the page `/docs` about launches, uploads, presales and feeds, run against a service and a chain."""
 
 from datetime import timedelta
 
@@ -28,7 +28,7 @@ STRANGER = "0x976EA74026E726554dB657fA54763abd0C3a0aa9"
 
 @pytest.fixture
 def run(live_server, client, settings, tmp_path):
-    """Return a function that runs the example of a task in a language, with texts replaced, and returns the output."""
+    """Return a function that runs a task's example in a language, with texts replaced, and returns the output."""
     settings.SITE_URL, settings.FEEDS = live_server.url, ("dexscreener", "dextools", "daily")
 
     def run(task, language, *, variables=None, **replaced):
@@ -89,7 +89,7 @@ def test_a_day_has_its_volume_and_fees(transactional_db, run, chain):
     sums = fetch(day=DAY).json()
     assert sums["trades"]
     for language in LANGUAGES:
-        # Of the simulated chain, which begins there.
+        # On the simulated chain, which begins there.
         output = run("daily", language, **{yesterday: DAY})
         assert sums["volumeUsd"] in output
         assert all(quote["volume"] in output and quote["fees"] in output for quote in sums["quotes"])

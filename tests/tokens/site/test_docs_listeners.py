@@ -1,4 +1,4 @@
-"""Examples of the page `/docs` that run on, with faults: the listener to the stream, and the receiver of webhooks."""
+"""Examples on the page `/docs` that run on, with faults: the stream listener, and the webhook receiver."""
 
 import base64
 import socket
@@ -109,7 +109,7 @@ def receiver(language: str, client: Any, directory: Path) -> Iterator[tuple[int,
 def deliver(
     port: int, *, key: bytes = KEY, at: float | None = None, timestamp: str = "", signed: str = BODY, sent: str = ""
 ) -> int:
-    """Send a delivery that was signed at a time, now by default, and return the status of the response."""
+    """Send a delivery that was signed at a time, now by default, and return the response's status."""
     at = time.time() if at is None else at
     headers = {"webhook-id": "evt_1", "webhook-timestamp": timestamp or str(int(at))}
     signature = Webhook(key).sign("evt_1", datetime.fromtimestamp(at, UTC), signed)

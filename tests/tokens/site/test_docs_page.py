@@ -30,7 +30,7 @@ TASKS = (
     *("newest", "search", "token", "prices", "trades", "creator", "integrity", "mcp", "users", "airdrops", "presales"),
     *("events", "stream", "index", "webhook"),
 )
-# The feed of each task that is left out without it.
+# Each task's feed that is left out without it.
 FEED_TASKS = {"bars": "udf", "screener": "dexscreener", "tools": "dextools", "daily": "daily"}
 
 
@@ -184,7 +184,7 @@ def test_examples_of_charts_run(language, live_server, client, settings, tmp_pat
 
 @pytest.fixture
 def examples(live_server: LiveServer, client: Any, settings: Any) -> dict[tuple[str, str], str]:
-    """Return the examples of a running service with a traded token."""
+    """Return a running service's examples with a traded token."""
     settings.SITE_URL = live_server.url
     make_weeks(1)
     recipients = [{"admin": TRADER, "recipient": TRADER, "bps": 10_000, "token": "Both"}]
@@ -224,9 +224,9 @@ def test_examples_with_a_key_run(language, examples, tmp_path):
     run_example(language, examples["events", language], tmp_path, LAUNCHBOARD_KEY=key)
     output = run_example(language, examples["airdrops", language], tmp_path, LAUNCHBOARD_KEY=key)
     tree = build_tree(AIRDROP)
-    # In the responses to saving, of what the key has saved, and of the token; then the proof.
+    # In the responses to saving, with what the key has saved, and with the token; then the proof.
     assert output.count(tree.root) == 3
-    # The proof of one of two entries is the leaf of the other.
+    # With two entries, one's proof is the other's leaf.
     leaf = tree.nodes[NODE_BYTES * tree.positions[1] :][:NODE_BYTES]
     assert str(AIRDROP[0][1]) in output and output.count(f"0x{leaf.hex()}") == 1
     if language == "curl":
@@ -242,7 +242,7 @@ def test_code_in_texts_is_marked(client, language):
     codes = re.findall(r"<code>([^<\n]+)</code>", text)
     for code in ("x-api-key", "LAUNCHBOARD_KEY", "pip install requests mcp", "RateLimit-Limit", "Retry-After", "null"):
         assert code in codes, code
-    # What is in examples is no mark of ours.
+    # What is in examples is no own mark.
     assert "`" not in re.sub(r"<pre.*?</pre>|data-copy=\"[^\"]*\"", "", text, flags=re.DOTALL)
 
 

@@ -1,4 +1,4 @@
-"""Page of a token's uncollected fees, `/tokens/{chain}/{address}/fees`, which a node answers."""
+"""Page with a token's uncollected fees, `/tokens/{chain}/{address}/fees`, which a node answers."""
 
 import threading
 from contextlib import ExitStack
@@ -27,7 +27,7 @@ def token(installed_node):
 def test_it_shows_the_fees_of_each_recipient(client, token, read_key):
     answer = client.get(page_of(token))
     words = " ".join(" ".join(read_page(answer).texts).split())
-    # Every address of the response is a recipient's; the amounts are those of the API.
+    # Every address in the response is a recipient's; the amounts are the API's.
     fees = client.get(f"/api/get-uncollected-fees/{token.contract_address}", headers=read_key).json()
     assert f"Read from the chain at block {fees['blockNumber']}." in words
     for share in fees["recipients"]:
@@ -91,6 +91,6 @@ def test_a_chain_without_a_node_is_shown_so(client):
 
 def test_a_visitor_has_the_limit_of_public_calls(client, token, settings):
     settings.RATE_LIMIT_PUBLIC = 1
-    # An address of its own: a request of an earlier test may still count for the usual one.
+    # Its own address: an earlier test's request may still count for the usual one.
     answers = [client.get(page_of(token), REMOTE_ADDR="203.0.113.92") for _ in range(2)]
     assert [answer.status_code for answer in answers] == [200, 429]

@@ -31,7 +31,7 @@ FOCUS_IS_SEEN = """() => {
   const seen = document.elementFromPoint(x + width / 2, y + height / 2);
   return document.activeElement.contains(seen) || seen.contains(document.activeElement);
 }"""
-# Height of each row in lines of 20 pixels, without its padding of 20.
+# Each row's height in lines of 20 pixels, without its 20 pixels of padding.
 LINES = """() => [...document.querySelectorAll(".tokens tbody tr")]
   .map((row) => Math.floor((row.offsetHeight - 20) / 20))"""
 LISTS = re.compile(r"//[^/]+/(\?[^/]*)?$")
@@ -39,7 +39,7 @@ REFRESH_ENDED = """() => {
   window.refreshEnded = new Promise((end) => document.addEventListener("htmx:finally:request", ({detail}) =>
     detail.ctx.sourceElement.id === "list" && end()));
 }"""
-# Text of the row of a token, as it is shown, and whether any part of it is cut.
+# A token row's shown text, and whether any part is cut.
 FACTS = """row => [row.innerText, [...row.querySelectorAll(".creator, .creator *, .volume, .trades, .cap")]
   .some(part => part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).display != "inline")]"""
 
@@ -53,7 +53,7 @@ def stream(settings) -> Iterator[EventStream]:
 
 @pytest.fixture
 def site(transactional_db, settings, stream) -> Iterator[Visit]:
-    """Return a visit of the home page, with the tokens of `make_tokens`."""
+    """Return a home page visit, with the `make_tokens` tokens."""
     settings.ALLOWED_HOSTS, settings.RPC_URLS = ["localhost"], {8453: ("http://127.0.0.1:1",), 42161: ("http://x",)}
     with browse_site() as browse:
         make_tokens()
@@ -186,7 +186,7 @@ def test_new_tokens_arrive_without_a_reload(site, stream):
     Token.objects.filter(symbol="ARRIVED").update(blocked=True)
     stream.send("token.updated")
     expect(page.get_by_text("ARRIVED")).to_have_count(0)
-    # The list of a chain has a stream of its own.
+    # A chain's list has its own stream.
     assert stream.opened.empty()
     page.get_by_label("Chain").select_option(label="Arbitrum One")
     assert stream.opened.get(timeout=30) == path.replace("&last", "&chainId=42161&last")
@@ -271,7 +271,7 @@ def test_the_list_holds_still_in_use_and_counts_new_tokens(site, stream, held_by
     stream.send("token.updated")
     waiting = page.get_by_role("button", name="2 new tokens wait")
     expect(waiting).to_be_visible()
-    # Longer than the delay of a refresh.
+    # Longer than a refresh delay.
     page.clock.run_for(2_500)
     assert symbols(site) == before
     site.photograph(f"home-waiting-{end}")
@@ -388,7 +388,7 @@ def test_trending_and_graduating_lists_follow_markets_by_the_real_stream(site, s
             page.goto(f"http://{site.host}/?tab={tab}")
             rest_pointer(site)
             expect(page.locator(".token a").first).to_have_text(first)
-            # As the writers of trades: the trigger stores an event, which is published after its interval.
+            # As trade writers: the trigger stores an event, which is published after its interval.
             Market.objects.filter(token__symbol=changed).update(**{column: Decimal(99)})
             wait_for(is_all_published)
             expect(page.locator(".token a").first).to_have_text(changed)

@@ -36,13 +36,13 @@ def status_of(answer):
 
 
 def more_link(answer):
-    """Return the address of the next page; None on the last one."""
+    """Return the next page's address; None on the last one."""
     found = re.search(r'rel="next" href="([^"]+)"', answer.text)
     return found and "/" + found[1].replace("&amp;", "&")
 
 
 def make_day(token, *, buys=7, sells=2, closes=(1, 2), in_usd=True):
-    """Create a token's sums of a day and the last hours' candles."""
+    """Create a token's sums for a day and the last hours' candles."""
     sums = {"volume_quote": 10**18, "volume_usd": Decimal(5), "traders": 1}
     RollingSum.objects.create(token=token, seconds=86_400, buys=buys, sells=sells, **sums)
     hour = timezone.now().replace(minute=0, second=0, microsecond=0)
@@ -52,7 +52,7 @@ def make_day(token, *, buys=7, sells=2, closes=(1, 2), in_usd=True):
 
 
 def test_without_tokens_it_shows_that_there_is_nothing(client, django_assert_num_queries):
-    # The existence of tokens on a curve, the newest event, and the list.
+    # Whether tokens on a curve exist, the newest event, and the list.
     with django_assert_num_queries(3):
         answer = client.get("/")
     assert "No token is indexed yet." in answer.text
@@ -134,13 +134,13 @@ def test_sparklines_are_drawn_from_hours_with_trades(client):
 
 
 def stream_of(answer):
-    """Return the path of the stream that a page follows, empty if there is none."""
+    """Return the stream path that a page follows, empty if there is none."""
     found = re.search(r'hx-sse:connect="([^"]+)"', answer.text)
     return unescape(found[1]) if found else ""
 
 
 def line_of(answer):
-    """Return the class and the places of the only line."""
+    """Return the only line's class and points."""
     ((direction, points),) = re.findall(r'<svg class="(\w*)" width="96".*?points="([^"]+)"', answer.text)
     return direction, [tuple(map(float, point.split(","))) for point in points.split()]
 
@@ -151,7 +151,7 @@ def test_a_line_leads_from_the_price_that_the_change_counts_from(client, age, in
     now = timezone.now()
     make_weeks(3, first=week_of(now) - timedelta(weeks=1))
     token = TokenFactory(deployed_at=now - timedelta(**age))
-    # The rate of the quote token has doubled since the last trade, so that the market's price in USD is above.
+    # The quote token's rate has doubled since the last trade, so that the market's price in USD is above.
     price(token, price_quote=4, price_usd=16 if in_usd else None, price_change_24h=100 if in_usd else -20)
     make_day(token, closes=())
     RollingSum.objects.update(opening_price=5, opening_usd=8)
@@ -180,7 +180,7 @@ def test_a_young_token_has_the_minutes_since_its_launch(client):
     hours, day, new = (TokenFactory(deployed_at=now - timedelta(**age)) for age in AGES_OF_YOUNG_TOKENS)
     for back in range(119, -1, -1):
         make_candle(hours, minute - timedelta(minutes=back), 1, 1, 1, 1 + back % 2)
-    # A minute before the launch is no part of the line.
+    # A minute before the launch is not in the line.
     make_candle(hours, minute - timedelta(minutes=121), 1, 1, 1, 900)
     for back in range(0, 22 * 60, 5):
         make_candle(day, minute - timedelta(minutes=back), 1, 1, 1, 5_000 - back)
@@ -337,7 +337,7 @@ def test_sorts(client, sort, first):
     TokenFactory(symbol="NEW")
     answer = client.get("/", {"sort": sort})
     assert symbols(answer)[0] == first
-    # The default stays out of URLs.
+    # URLs lack the default.
     value = "" if sort == "newest" else sort
     assert f'<option value="{value}" selected>' in answer.text
 

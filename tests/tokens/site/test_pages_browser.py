@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 LOGO = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><style>rect { fill: #f00 }</style>
 <rect width="32" height="32"/><script>document.documentElement.remove()</script></svg>"""
-# Red, green and blue in the middle of the logo.
+# Red, green and blue in the logo's middle.
 PIXEL = """async () => {
   const logo = document.querySelector('.brand img'), canvas = document.createElement('canvas').getContext('2d');
   await logo.decode();
@@ -26,7 +26,7 @@ LANGUAGES = ("curl", "python", "typescript")
 
 @pytest.fixture
 def site(transactional_db, settings) -> Iterator[Visit]:
-    """Return a visit of the home page, with a chain that is up to date and a token with long names."""
+    """Return a home page visit, with a chain that is up to date and a token with long names."""
     settings.ALLOWED_HOSTS, settings.RPC_URLS = ["localhost"], {8453: ("http://127.0.0.1:9",)}
     with browse_site() as browse:
         ChainHeadFactory()

@@ -1,4 +1,4 @@
-"""Share cards, and the tags of a token's page that name them."""
+"""Share cards, and the tags on a token's page that name them."""
 
 import html
 import io
@@ -47,7 +47,7 @@ def unlimited(settings):
 
 
 def card_path(token, shape=EMBED):
-    """Return the path of the token's card as it is stored."""
+    """Return the stored card's path."""
     return card_links.token_link(Token.objects.select_related("market").get(pk=token.pk)).path(shape)
 
 
@@ -165,14 +165,14 @@ def test_another_color_and_name_of_the_installation_are_on_its_cards(settings):
     assert image_of(draw_card(FACTS)).getpixel((600, 5)) == (0xFF, 0xEE, 0)
     settings.SITE_NAME = "Hoist & Co"
     assert len({before, draw_card(FACTS)}) == 2
-    # Its host in place of a name without glyphs.
+    # Its host instead of a name without glyphs.
     settings.SITE_NAME, settings.SITE_URL = "🚀🚀", "https://board.example"
     named = draw_card(FACTS)
     settings.SITE_NAME = "board.example"
     assert draw_card(FACTS) == named
 
 
-# Without glyphs they are never drawn, so that no order of characters can deceive.
+# Without glyphs they are never drawn, so that no character order can deceive.
 RIGHT_TO_LEFT = ["مرحبا", "עברית", "١٢٣", "ﷺ", "ܐܒ", "ߒߞߏ", "\U0001e900"]
 
 
@@ -400,7 +400,7 @@ def test_one_visitors_cards_are_limited_before_they_are_drawn(client, settings):
     with card_slot():
         assert client.get(paths[0], REMOTE_ADDR="192.0.2.51").status_code == 429
     assert client.get(paths[0], REMOTE_ADDR="192.0.2.52").status_code == 200
-    # Pages have a limit of their own.
+    # Pages have their own limit.
     assert client.get("/status", REMOTE_ADDR="192.0.2.51").status_code == 200
 
 

@@ -1,4 +1,4 @@
-"""Fitness of all public pages in a real Chromium: axe finds no violation, and nothing overflows or shifts."""
+"""All public pages' fitness in a real Chromium: axe finds no violation, and nothing overflows or shifts."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
@@ -26,7 +26,7 @@ from tokens.models.candle import HOUR
 pytestmark = pytest.mark.django_db
 
 AXE = BASE_DIR / "development" / "devchain" / "node_modules" / "axe-core" / "axe.min.js"
-# Best practices of the library are no violations of a standard, but rules worth keeping.
+# The library's best practices violate no standard, but rules worth keeping.
 VIOLATIONS = (
     "axe.run(document).then(found => found.violations.map(each => [each.id, each.nodes.map(node => node.html)]))"
 )
@@ -54,7 +54,7 @@ SOLANA_MINT = "So11111111111111111111111111111111111111112"
 GRADUATED_MINT = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
 AGENT_TOKEN = "0x3fbE62c928df8A3EE07873270516b03C16850A33"
 BLOCKED = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
-# Of declared launchpads: a graduated one with most decimals, and one without creator, picture, pool and decimals.
+# From declared launchpads: a graduated one with most decimals, and one without creator, picture, pool and decimals.
 DECLARED = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
 BARE = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65"
 ORDINARY = "0x8464135c8F25Da09e49BC8782676a84730C318bC"
@@ -125,7 +125,7 @@ def rows(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[
 
 
 def make_declared(now: datetime) -> None:
-    """Create the tokens of declared launchpads."""
+    """Create declared launchpads' tokens."""
     declared = {"generation": "virtuals", "locker_address": "", "position_id": "", "msg_sender": "", "img_url": ""}
     graduated = TokenFactory(contract_address=DECLARED, decimals=77, supply=10**78 - 1, **declared)
     facts = {"curve_config": CREATOR, "pool": {"address": CREATOR, "pair_decimals": 18}}

@@ -1,4 +1,4 @@
-"""Journey of a visitor through the public site in a real Chromium, with the pictures of the guides."""
+"""A visitor's journey through the public site in a real Chromium, with the guides' pictures."""
 
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -55,7 +55,7 @@ def site(transactional_db: None, stream: EventStream):
 
 
 def make_launches() -> None:
-    """Create launches of some creators with markets, the newest first, a followed chain and a ranking."""
+    """Create some creators' launches with markets, the newest first, a followed chain and a ranking."""
     now = timezone.now()
     make_weeks(3, first=week_of(now) - timedelta(weeks=1))
     for fid, name in ((CREATOR_FID, "mirelle"), (CREATOR_FID + 1, "osgood")):
@@ -87,7 +87,7 @@ def make_launches() -> None:
 
 
 def give_market(token: Token, *, cap: float, volume: float, change: float, now: datetime) -> None:
-    """Store a market, candles of two days that end with the change, and some trades."""
+    """Store a market, candles for two days that end with the change, and some trades."""
     LaunchFacts.objects.create(token=token, facts={"pool": {"pair_decimals": 18, "tick": -230_400}})
     price = cap / 100_000_000_000
     Market.objects.filter(token=token).update(
@@ -111,7 +111,7 @@ def give_market(token: Token, *, cap: float, volume: float, change: float, now: 
         bounds = [wave * share * price / 2 for share in (0.98, 1.03, 0.95, 1.0)]
         make_candle(token, hour - timedelta(hours=number), *bounds, seconds=HOUR, volume_usd=volume / 24)
     minute = now.replace(second=0, microsecond=0)
-    # Enough for the line of a young token, which begins at its launch.
+    # Enough for a young token's line, which begins at its launch.
     minutes = min(int((now - token.deployed_at).total_seconds()) // 60, 24 * 60)
     for number in range(0, minutes, max(1, minutes // 30)):
         wave = 1 - change / 100 * number / minutes + 0.01 * ((number * 7) % 5 - 2)

@@ -1,4 +1,4 @@
-"""The public page `/status`: states of chains in words, and what it never shows."""
+"""The public page `/status`: chain states in words, and what it never shows."""
 
 from datetime import timedelta
 

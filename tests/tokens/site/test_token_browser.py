@@ -1,4 +1,4 @@
-"""The page of a token in a real Chromium, over HTTP."""
+"""A token's page in a real Chromium, over HTTP."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 SETTINGS = {"ALLOWED_HOSTS": ["localhost"], "RPC_URLS": {}}
 WIDTHS = (1280, 390, 320)
-# Font size and place of each visible text of the chart, in pixels; a line's space is not part of its letters.
+# Font size and position for each visible text in the chart, in pixels; a line's space does not belong to its letters.
 CHART_TEXTS = """() => {
   const chart = document.querySelector(".chart");
   const frame = chart.getBoundingClientRect();
@@ -40,7 +40,7 @@ CHART_TEXTS = """() => {
 
 @pytest.fixture(scope="module")
 def token(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Token]:
-    """Create the rows of this module."""
+    """Create this module's rows."""
     with django_db_blocker.unblock(), override_settings(**SETTINGS):
         yield make_scene(launch_warnings=["UNUSUAL_TICK"])
         restore_template_rows()
@@ -268,7 +268,7 @@ def test_the_times_of_few_bars_are_inside_the_chart(site, bars):
             site.photograph(f"bars-{bars}-{width}-{page_path.split('/')[1]}")
 
 
-# Heights in pixels of columns of cards without their last margins, and what the chart leaves of its card's width.
+# Card columns' heights in pixels without their last margins, and what the chart leaves from its card's width.
 COLUMNS = """() => {
   const heights = [".traded", ".beside"].map((column) => {
     const parts = [...document.querySelector(column).children].map((part) => part.getBoundingClientRect());
@@ -289,7 +289,7 @@ def test_no_hole_is_beside_the_cards_and_the_chart_fills_its_width(site, token, 
     assert page.locator("#trades tbody tr").count() == trades
     found = page.evaluate(COLUMNS)
     left, right = found["heights"]
-    # A list of trades that is shorter than the facts has the rest of the card, and never the facts a hole.
+    # A trade list that is shorter than the facts has the rest of the card, and never the facts a hole.
     assert abs(left - right) < 200, found
     assert found["filled"] > 0.8 and abs(found["behind"]) < 1 and found["left"] < 20, found
 

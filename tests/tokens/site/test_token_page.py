@@ -1,4 +1,4 @@
-"""The page of a token, `/tokens/{chain}/{address}`, that of its trades, and the page for frames."""
+"""A token's page, `/tokens/{chain}/{address}`, its trade page, and the page for frames."""
 
 import json
 import re
@@ -39,7 +39,7 @@ def embed_of(token):
 
 
 def words_of(answer):
-    """Return the visible text of a page, with single blanks."""
+    """Return a page's visible text, with single blanks."""
     return " ".join(" ".join(read_page(answer).texts).split())
 
 
@@ -126,7 +126,7 @@ def test_a_declared_launchpad_has_no_page_of_fees(client):
 
 def test_a_full_page_has_at_most_13_queries(client, scene, django_assert_max_num_queries):
     make_airdrop(scene)
-    # Three of them are of facts about the launch, which are cached for the second page.
+    # Three read facts about the launch, which are cached for the second page.
     with django_assert_max_num_queries(13):
         client.get(page_of(scene))
     with django_assert_max_num_queries(13):
@@ -146,7 +146,7 @@ def test_the_heading_has_the_market(client, scene):
 def test_the_terms_of_the_launch_are_in_words(client, scene):
     words = words_of(client.get(page_of(scene)))
     for text in (
-        # With the launchpad's fifth of each.
+        # With the launchpad's fifth in each.
         "A purchase costs 1.2%, a sale 1.8%.",
         "80% 0x3C44…93BC paid in both tokens; may be changed by 0x7099…79C8",
         "20% 0x7099…79C8 paid in WETH only",
@@ -154,7 +154,7 @@ def test_the_terms_of_the_launch_are_in_words(client, scene):
         "30.0B HIGHER (30% of the supply). Locked until 2026-02-04 00:00 UTC. Then released evenly until 2026-04-05",
         "1.00B were taken out so far.",
         "1.00K HIGHER (0.000001% of the supply). Locked until 2026-01-06 00:00 UTC.",
-        # The account's total so far, not the sum of its claims.
+        # The account's total so far, not its claims' sum.
         "250 were claimed by 1 account so far.",
         "5.00B HIGHER (5% of the supply) for 0.500 of the chain's coin, received by 0x3C44…93BC",
         "The fee starts at 80.01% and falls to 5% within 15 seconds",
@@ -311,7 +311,7 @@ class TestBondingCurve:
         token = make_curve(SolanaTokenFactory(), "63.28")
         answer = client.get(page_of(token))
         words = words_of(answer)
-        # Of 85 SOL.
+        # From 85 SOL.
         for text in (
             "Bonding curve 63.2% 31.2 of 85.0 SOL are still missing.",
             "its liquidity moves to an ordinary pool",
@@ -365,7 +365,7 @@ def test_a_token_of_solana_has_its_page_under_its_mint_only(client):
 
 
 class TestChart:
-    """The chart by the parameters of the URL."""
+    """The chart by the URL's parameters."""
 
     def test_it_has_a_bar_for_each_period_with_trades(self, client, scene):
         text = client.get(page_of(scene), {"interval": "15m"}).text
@@ -478,7 +478,7 @@ class TestChart:
 
 
 class TestTrades:
-    """The list of trades, and its own page."""
+    """The trade list, and its own page."""
 
     def test_the_newest_are_in_words(self, client, scene):
         words = words_of(client.get(page_of(scene)))
@@ -504,7 +504,7 @@ class TestTrades:
 
 
 class TestAirdropCheck:
-    """The form that shows one recipient's part of an airdrop."""
+    """The form that shows one recipient's airdrop part."""
 
     def test_it_shows_amount_claim_and_proof(self, client, scene):
         make_airdrop(scene)
@@ -553,7 +553,7 @@ class TestAirdropCheck:
 
 
 class TestEmbed:
-    """The page for frames of other sites."""
+    """The page for other sites' frames."""
 
     def test_any_site_may_show_it(self, client, scene, django_assert_num_queries):
         with django_assert_num_queries(2):

@@ -1,4 +1,4 @@
-"""Pictures of tokens: requested by pages, fetched by a worker from hosts on loopback, stored on disk."""
+"""Token pictures: requested by pages, fetched by a worker from hosts on loopback, stored on disk."""
 
 import os
 import threading
@@ -38,7 +38,7 @@ def no_wanted_pictures() -> Iterator[None]:
 
 @pytest.fixture
 def host(settings, tmp_path) -> Iterator[DocumentHost]:
-    """Enable pictures, with a host of them that is allowed."""
+    """Enable pictures, with an allowed host."""
     settings.SITE_PICTURES, settings.SITE_PICTURE_DIR = True, tmp_path
     settings.OUTBOUND_ALLOWED_NETWORKS = (ip_network("127.0.0.1"),)
     with document_host() as running:
@@ -262,7 +262,7 @@ def test_a_directory_that_cannot_be_written_costs_only_the_pictures(client, host
 
 def test_a_full_disk_leaves_no_half_file(host, tmp_path):
     key = picture_key("a")
-    # A directory in place of the file fails as late as a full disk does: when the file gets its name.
+    # A directory instead of the file fails as late as a full disk does: when the file gets its name.
     (tmp_path / key[:2] / f"{key}.webp" / "x").mkdir(parents=True)
     with pytest.raises(OSError):
         store_picture(key, b"body")

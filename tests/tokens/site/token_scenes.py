@@ -1,4 +1,4 @@
-"""Tokens of page tests, with market, candles, trades, terms of the launch, claims and a creator."""
+"""Tokens for page tests, with market, candles, trades, launch terms, claims and a creator."""
 
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -28,7 +28,7 @@ LOCKER = "0x63D2DfEA64b3433F4071A98665bcD7Ca14d93496"
 WETH = "0x4200000000000000000000000000000000000006"
 FID = 12_345
 WEI = 10**18
-# Account and wei of each entry of the airdrop.
+# Account and wei for each airdrop entry.
 ENTRIES = [(RECIPIENT, 400 * WEI), (ADMIN, 600 * WEI)]
 
 
@@ -37,7 +37,7 @@ def lockup(started_at: str, *, lock: int, vest: int) -> dict[str, Any]:
 
 
 def make_extensions() -> dict[str, Any]:
-    """Return extensions of all kinds, as launches are stored."""
+    """Return all kinds of extensions, as launches are stored."""
     started = "2026-01-05T00:00:00.000Z"
     shares = [
         {"admin": ADMIN, "recipient": RECIPIENT, "bps": 8000, "token": "Both"},
@@ -95,7 +95,7 @@ def make_scene(*, now: datetime | None = None, **columns: Any) -> Token:
 
 
 def make_minutes(count: int) -> Token:
-    """Create a token with candles of the last minutes, of prices in a narrow range."""
+    """Create a token with candles for the last minutes, with prices in a narrow range."""
     now = timezone.now()
     make_weeks(3, first=week_of(now) - timedelta(weeks=1))
     # The first bar opens at the starting price, which is in the same range.
@@ -109,7 +109,7 @@ def make_minutes(count: int) -> Token:
 
 
 def make_market(token: Token, now: datetime) -> None:
-    """Create a token's market, its sums of a day, and 48 candles and trades of the last 12 hours."""
+    """Create a token's market, its sums for a day, and 48 candles and trades in the last 12 hours."""
     Market.objects.filter(token=token).update(
         price_usd=0.000192,
         price_quote=Decimal("9.6e-8"),
@@ -146,7 +146,7 @@ def make_market(token: Token, now: datetime) -> None:
 
 
 def make_claims(token: Token) -> None:
-    """Create payments of fees, and claims of the vault and of the airdrop."""
+    """Create fee payments, and claims from the vault and from the airdrop."""
     paid = TokenEventFactory.create(token=token)
     FeeClaimFactory.create(event=paid, recipient=RECIPIENT, currency=token.contract_address, amount=3 * 10**21)
     vault = {"token": token.contract_address, "amount": str(10**27), "remainingAmount": "0"}
@@ -157,13 +157,13 @@ def make_claims(token: Token) -> None:
 
 
 def make_airdrop(token: Token) -> None:
-    """Store the entries of the token's airdrop, as a deployment by this service does."""
+    """Store the token's airdrop entries, as a deployment by this service does."""
     launched = DeploymentFactory.create(expected_address=token.contract_address, status=DeploymentStatus.MINED)
     store_tree(launched, tree=build_tree(ENTRIES), entries=ENTRIES)
 
 
 def make_curve(token: Token, progress: str | None) -> Token:
-    """Give a token of Solana a curve that ends with 85 SOL, and this progress in percent."""
+    """Give a Solana token a curve that ends with 85 SOL, and this progress in percent."""
     LaunchFacts.objects.create(token=token, facts={"pool": {"pair_decimals": "9"}, "curve_config": "config"})
     terms = {"start_sqrt_price": 1, "migration_sqrt_price": 2, "sqrt_prices": [2], "liquidities": [1]}
     terms |= {"migration_threshold": 85 * 10**9}

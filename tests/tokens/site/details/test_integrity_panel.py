@@ -35,7 +35,7 @@ def token():
 
 
 def panel_of(client, token):
-    """Return the visible text of the panel, with single blanks."""
+    """Return the panel's visible text, with single blanks."""
     forget_reports()
     answer = client.get(f"/tokens/{token.chain_id}/{token.contract_address}")
     assert answer.status_code == 200

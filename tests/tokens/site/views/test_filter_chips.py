@@ -1,4 +1,4 @@
-"""Filters of the home page's lists: chips that are links, their state, and the lists that they leave."""
+"""The home page lists' filters: chips that are links, their state, and the lists that they leave."""
 
 import re
 from decimal import Decimal
@@ -26,7 +26,7 @@ GOOD = {"verified": True, "social_context": {"interface": "Bankr"}}
 
 
 def chips(answer):
-    """Return text -> (parameters of the link, whether the filter is set) of the chips."""
+    """Return text -> (link parameters, whether the filter is set) for the chips."""
     (nav,) = re.findall(r'<nav class="filter-chips" id="filter-chips".*?</nav>', answer.text, re.DOTALL)
     found = re.findall(r'<a class="chip" rel="nofollow" href="\?([^"]*)"[^>]*?( aria-current="true")?>(.*?)</a>', nav)
     text = re.compile(r"<[^>]*>")

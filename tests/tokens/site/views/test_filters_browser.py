@@ -1,4 +1,4 @@
-"""The chips of the home page's filters in a real Chromium: by keyboard, on small screens, and without scripts."""
+"""The home page's filter chips in a real Chromium: by keyboard, on small screens, and without scripts."""
 
 import re
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def stream(settings) -> Iterator[EventStream]:
 
 @pytest.fixture
 def site(transactional_db, settings, stream) -> Iterator[Visit]:
-    """Return a visit of the home page with 30 tokens; each third is verified, and 0 to 25 have 1,000,000 USD."""
+    """Return a home page visit with 30 tokens; each third is verified, and 0 to 25 have 1,000,000 USD."""
     settings.ALLOWED_HOSTS = ["localhost"]
     with browse_site() as browse:
         for number in range(30):
@@ -100,7 +100,7 @@ def test_filters_stay_through_sort_search_more_and_a_reload(site):
     expect(page.locator(".token a")).to_have_count(26)
     page.get_by_label("Sort").select_option(label="Volume, 24 hours")
     expect(page.locator(".token a").first).to_have_text("N25")
-    # The chips lead to the list of the new sort.
+    # The chips lead to the newly sorted list.
     chip(page, "Verified").click()
     expect(page.locator(".token a")).to_have_count(9)
     expect(page.locator(".token a").first).to_have_text("N24")
@@ -167,7 +167,7 @@ def test_chips_are_whole_and_large_enough_at_any_width(site, width):
 
 
 def hold_lists(page: Page) -> list[Route]:
-    """Hold the requests of lists from now on, and return them as they arrive."""
+    """Hold list requests from now on, and return them as they arrive."""
     held: list[Route] = []
     page.route(LISTS, lambda route: held.append(route))
     return held
@@ -186,7 +186,7 @@ def test_two_chips_in_a_row_are_both_set(site):
     for text in ("Verified", "Market cap $1M+"):
         with page.expect_request(LISTS):
             chip(page, text).click()
-    # The state of a chip does not wait for the response.
+    # A chip's state does not wait for the response.
     expect(page.locator("#filter-chips [aria-current]")).to_have_count(2)
     release(page, held[1:])
     expect(page).to_have_url(f"http://{site.host}/?verified=true&minMarketCap=1000000")
@@ -231,7 +231,7 @@ def test_back_returns_to_the_list_before_each_filter_and_sort(site):
     expect(page).to_have_url(f"{host}/?verified=true")
     page.get_by_label("Sort").select_option(label="Volume, 24 hours")
     expect(page.locator(".token a").first).to_have_text("N27")
-    # Typing has no entries of its own.
+    # Typing has no own entries.
     for text in ("number", "number 2"):
         page.get_by_role("searchbox").fill(text)
         expect(page).to_have_url(re.compile(f"q={text.replace(' ', '.')}&"))

@@ -1,4 +1,4 @@
-"""The Farcaster mini app: its manifest and pages, and a real frame of another origin that speaks Comlink to them."""
+"""The Farcaster mini app: its manifest and pages, and a real frame from another origin that speaks Comlink to them."""
 
 import http.server
 import json
@@ -17,7 +17,7 @@ from tests.tokens.site.token_scenes import make_scene
 pytestmark = pytest.mark.django_db
 
 ASSOCIATION = "eyJmaWQiOjF9.eyJkb21haW4iOiJhIn0.c2ln"
-# A client as Farcaster's on the web: a page of another origin that answers calls in Comlink's wire format, and holds
+# A client as Farcaster's on the web: a page from another origin that answers calls in Comlink's wire format, and holds
 # the frame closed for navigation to pages that may not be framed.
 HOST = """<!DOCTYPE html><title>Client</title><iframe src="{url}" width="424" height="695"></iframe>
 <script>
@@ -73,7 +73,7 @@ def test_a_client_of_another_origin_shows_the_page_and_gets_ready(settings):
             page.wait_for_function("window.calls.length === 2")
             name, target = page.evaluate("window.calls[1]")
             assert name == "openUrl" and target.endswith(f"/{path}") and len(page.context.pages) == 1
-            # Pages of the mini app follow one another inside the frame.
+            # The mini app's pages follow one another inside the frame.
             frame.get_by_role("link", name="Tokens").click()
             frame.get_by_role("link", name="HIGHER").click()
             expect(frame.get_by_role("heading", name="Higher")).to_be_visible()

@@ -1,4 +1,4 @@
-"""`GET /api/status`: the states of chains for programs."""
+"""`GET /api/status`: chain states for programs."""
 
 from datetime import timedelta
 
