@@ -1,4 +1,4 @@
-"""Inputs of a call to each operation: examples of the description, and a table of what it can't state.
+"""Inputs for a call to each operation: examples from the description, and a table of what it can't state.
 
 A parameter or body that neither has is an error that names it.
 """
@@ -19,9 +19,9 @@ FID = 12345
 
 @dataclass
 class Facts:
-    """What is known of a running service, and the bodies of earlier calls by operation.
+    """Facts about a running service, and earlier calls' bodies by operation.
 
-    `token` is a traded token, `block` the served one of a trade of it, `user` its requestor, and `dropped` the address
+    `token` is a traded token, `block` its trade's served block, `user` its requestor, and `dropped` the address
     of a token with an airdrop.
     """
 
@@ -37,7 +37,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Inputs:
-    """Values of the path by name, of the query, and the body, bytes of a file; None for none."""
+    """Path values by name, query values, and the body, a file's bytes; None for none."""
 
     path: Json
     query: Json
@@ -45,7 +45,7 @@ class Inputs:
 
 
 def make_launch_request(**parts: Json) -> Json:
-    """Return the body of a deployment under a new request key, with parts such as an airdrop."""
+    """Return a deployment body under a new request key, with parts such as an airdrop."""
     token = {"name": "Called", "symbol": "CALL", "tokenAdmin": ADMIN, "requestKey": secrets.token_hex(16)}
     return {"chainId": CHAIN_ID, "token": token} | parts
 
@@ -61,7 +61,7 @@ def pretoken(facts: Facts) -> Json:
     return {"keyword": f"called{facts.mark}", "chain_id": CHAIN_ID, "token_settings": settings}
 
 
-# Required parameters by name, or by operation and name; those of lists that keep responses short.
+# Required parameters by name, or by operation and name; list parameters that keep responses short.
 VALUES: Mapping[str, Callable[[Facts], Any]] = {
     "address": lambda facts: facts.token["contract_address"],
     "addresses": lambda facts: [facts.token["contract_address"], facts.dropped],
@@ -141,12 +141,12 @@ BODIES: Mapping[str, Callable[[Facts], Json | bytes]] = {
 }
 
 
-# Optional parameters that are given: of lists, and of a lookup that requires one of two.
+# Optional parameters that are sent: for lists, and for a lookup that requires one of two.
 _GIVEN = ("limit", "number")
 
 
 def make_inputs(operation: Json, facts: Facts) -> Inputs:
-    """Return the inputs of an operation. Raises LookupError for what neither it nor the tables have."""
+    """Return an operation's inputs. Raises LookupError for what neither it nor the tables have."""
     name = operation["operationId"]
     places: dict[str, Json] = {"path": {}, "query": {}, "header": {}, "cookie": {}}
     for parameter in operation.get("parameters", []):

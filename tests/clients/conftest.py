@@ -1,4 +1,4 @@
-"""The clients of the tests."""
+"""The tests' clients."""
 
 from collections.abc import Iterator
 from pathlib import Path

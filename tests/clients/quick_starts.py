@@ -1,4 +1,4 @@
-"""Programs of the documents of the clients, as written."""
+"""Programs in the clients' documents, as written."""
 
 import os
 import re
@@ -11,18 +11,18 @@ from tests.clients.typescript_package import run_program
 
 
 def read_quick_start(package: str) -> str:
-    """Return the program of a package's README."""
+    """Return the program in a package's README."""
     [program] = re.findall(r"^```\w+\n(.*?)^```$", (CLIENTS / package / "README.md").read_text(), re.M | re.S)
     return str(program)
 
 
 def read_guide_samples(language: str) -> list[str]:
-    """Return the samples of the guide in a language: of streams, and of webhooks."""
+    """Return the guide's samples in a language: for streams, and for webhooks."""
     return re.findall(rf"^```{language}\n(.*?)^```$", (CLIENTS.parent / "docs" / "clients.md").read_text(), re.M | re.S)
 
 
 def run_quick_starts(url: str, key: str, typescript: Path) -> list[str]:
-    """Return the output of the quick start of each package, against a service."""
+    """Return each package's quick start output, against a service."""
     variables = {"LAUNCHBOARD_URL": url, "LAUNCHBOARD_KEY": key}
     by_python = subprocess.run(
         [sys.executable, "-c", read_quick_start("python")],

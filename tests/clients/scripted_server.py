@@ -1,4 +1,4 @@
-"""An HTTP server with a script of responses, which records the requests."""
+"""An HTTP server with scripted responses, which records the requests."""
 
 import itertools
 import json
@@ -19,7 +19,7 @@ class Request:
     path: str
     headers: dict[str, str]
     body: bytes
-    # Of a monotonic clock.
+    # By a monotonic clock.
     seconds: float
 
 
@@ -37,7 +37,7 @@ class ScriptedServer:
 
 
 def page(entries: int, cursor: str | int | None) -> Reply:
-    """Return a page of a list with so many entries."""
+    """Return a list page with so many entries."""
     return Reply(json.dumps({"data": [{}] * entries, "cursor": cursor}).encode())
 
 

@@ -1,4 +1,4 @@
-"""Strict check of the types of a program that uses the client for Python."""
+"""Strict type check for a program that uses the Python client."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ from development.clients import CLIENTS
 
 
 def check_types(code: str, directory: Path) -> str:
-    """Return the output of mypy for a program."""
+    """Return mypy's output for a program."""
     (directory / "program.py").write_text(code)
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--config-file=", "program.py"],

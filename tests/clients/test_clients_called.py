@@ -1,4 +1,4 @@
-"""Every operation of the description, called with both clients against the service as `make run` starts it."""
+"""Every operation in the description, called with both clients against the service as `make run` starts it."""
 
 import base64
 import json
@@ -50,7 +50,7 @@ class Made:
         return str(self.operation["operationId"])
 
 
-# Makes a call of an operation with a credential, and returns status and body.
+# Calls an operation with a credential, and returns status and body.
 Caller = Callable[[Json, Inputs, str], tuple[int, Any]]
 
 
@@ -62,7 +62,7 @@ def service(make_directory: Callable[[], Path]) -> Iterator[Run]:
 
 @pytest.fixture(scope="module")
 def facts(service: Run) -> Facts:
-    """Return the facts of the running service, once it has what the calls are about."""
+    """Return the running service's facts, once it has what the calls are about."""
     service.wait_for_greeting()
     key = (service.local / "partner-key").read_text().strip()
     with Launchboard(f"http://127.0.0.1:{service.port}", key=key) as api:
@@ -115,30 +115,30 @@ def operations_of(document: Json) -> list[Json]:
 
 
 def in_sequence(operation: Json, inputs: Inputs) -> list[Any]:
-    """Return the values of the path as Python's client takes them."""
+    """Return the path values as Python's client takes them."""
     return [inputs.path[name] for name in re.findall(r"{(\w+)}", operation["path"])]
 
 
 def body_arguments(inputs: Inputs) -> list[Any]:
-    """Return the body as Python's client takes it, that of a file with its media type."""
+    """Return the body as Python's client takes it, a file's with its media type."""
     if inputs.body is None:
         return []
     return [inputs.body, "image/png"] if isinstance(inputs.body, bytes) else [inputs.body]
 
 
 def credential_of(operation: Json) -> str:
-    """Return the name of a credential that an operation demands; empty for none."""
+    """Return a credential's name that an operation demands; empty for none."""
     alternatives = operation["security"]
     return "" if not alternatives or {} in alternatives else next(iter(alternatives[0]))
 
 
 def for_client(facts: Facts) -> Facts:
-    """Return the facts for the calls of another client."""
+    """Return the facts for another client's calls."""
     return replace(facts, answers={}, mark=secrets.token_hex(4))
 
 
 def call_all(document: Json, facts: Facts, caller: Caller) -> list[Made]:
-    """Call each operation of the description once."""
+    """Call each described operation once."""
     made = []
     for operation in operations_of(document):
         inputs = make_inputs(operation, facts)
@@ -159,7 +159,7 @@ def unexpected(made: list[Made]) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def credentials(service: Run, facts: Facts) -> dict[str, dict[str, str]]:
-    """Return the arguments of Python's client by credential."""
+    """Return the Python client's arguments by credential."""
     key = (service.local / "partner-key").read_text().strip()
     token = service.manage("user_token", "--fid", str(FID))
     return {"": {}, "adminSession": {}, "partnerKey": {"key": key}, "userToken": {"user_token": token}}
@@ -214,7 +214,7 @@ def init_of(inputs: Inputs) -> Json:
 
 
 def init_source(inputs: Inputs) -> str:
-    """Return the source of these inputs in TypeScript."""
+    """Return these inputs' source in TypeScript."""
     if isinstance(inputs.body, bytes):
         return '{ body: new Blob([]), headers: { "Content-Type": "image/png" } }'
     return json.dumps(init_of(inputs))
@@ -226,7 +226,7 @@ def test_the_service_has_the_description_of_the_clients(document: Json) -> None:
     for methods in served["paths"].values():
         for operation in methods.values():
             del operation["path"], operation["method"]
-    # Both name the address of the service.
+    # Both name the service's address.
     for description in (served, committed):
         del description["servers"], description["info"]["contact"]
     assert served == committed, "run `make clients`"

@@ -97,7 +97,7 @@ ADDRESS = f"0x{'ab' * 20}"
 
 
 def full_token(name: str, market_cap: float | None) -> dict[str, Any]:
-    """Return a token record with the sequence of fields, and the lengths of values, that the service has."""
+    """Return a token record with the field order, and the value lengths, that the service has."""
     return {
         "id": 1,
         "created_at": "2026-11-27T20:00:00.000Z",

@@ -1,4 +1,4 @@
-"""Pages of every operation with a cursor in its description, walked with both clients."""
+"""Every operation's pages with a cursor in its description, walked with both clients."""
 
 import json
 import re
@@ -36,7 +36,7 @@ def answer_of(operation: Json) -> Json:
 
 
 def names_of(schema: Json, depth: int = 4) -> Iterator[str]:
-    """Yield the names of a schema's properties, and of those in them."""
+    """Yield the names in a schema's properties, nested ones included."""
     for name, each in resolved(schema).get("properties", {}).items():
         yield name
         if depth:
@@ -58,7 +58,7 @@ LISTS = {name: found for name, found in WITH_CURSORS.items() if name not in NO_L
 
 
 def page_of(schema: Json, cursor: int | None) -> Json:
-    """Return a response with an entry in each list, and this cursor for each one of the schema."""
+    """Return a response with an entry in each list, and this cursor for each one in the schema."""
     page: Json = {}
     for name, each in schema.get("properties", {}).items():
         part = resolved(each)
@@ -83,7 +83,7 @@ def required(operation: Json, place: str) -> Json:
 
 
 def assert_followed(server: ScriptedServer, name: str, place: int) -> None:
-    """Compare the requests of an operation's walk, from this place on."""
+    """Compare the requests in an operation's walk, from this place on."""
     first, second = (parse_qs(urlsplit(request.path).query) for request in server.requests[place : place + 2])
     wanted = {parameter: ["7"] for parameter in cursor_parameters(LISTS[name][1])}
     assert wanted and second == first | wanted, name

@@ -1,4 +1,4 @@
-"""Linters and client generators of others, run over the description with their own default rules."""
+"""Others' linters and client generators, run over the description with their own default rules."""
 
 import json
 import os

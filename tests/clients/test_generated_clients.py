@@ -1,4 +1,4 @@
-"""Generated files: made anew from the description, they are those of the repository."""
+"""Generated files: made anew from the description, they equal the repository's."""
 
 import json
 import re
@@ -62,7 +62,7 @@ def test_each_operation_is_a_method_with_its_text(document: Json) -> None:
 
 
 def requests_of(part: Json) -> Iterator[Json]:
-    """Yield each request of a collection."""
+    """Yield each request in a collection."""
     for item in part.get("item", []):
         yield from requests_of(item)
     if "request" in part:
@@ -70,7 +70,7 @@ def requests_of(part: Json) -> Iterator[Json]:
 
 
 def name_of(request: Json) -> tuple[str, str]:
-    """Return the method and the path of a request."""
+    """Return a request's method and path."""
     return request["method"], "/".join(request["url"]["path"])
 
 
@@ -96,7 +96,7 @@ def test_the_collection_declares_its_variables(collection: Json) -> None:
 
 
 def operation_of(document: Json, request: Json) -> Json:
-    """Return the described operation of a request."""
+    """Return a request's described operation."""
     method, path = name_of(request)
     operation: Json = document["paths"]["/" + re.sub(r":(\w+)", r"{\1}", path)][method.lower()]
     return operation

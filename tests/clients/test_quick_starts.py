@@ -1,4 +1,4 @@
-"""Quick starts of the packages against scripted responses; the slow tests run them against the whole service."""
+"""The packages' quick starts against scripted responses; the slow tests run them against the whole service."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Retries of both clients: each call against a real server with a script of responses."""
+"""Both clients' retries: each call against a real server with scripted responses."""
 
 import json
 from collections.abc import Callable
@@ -24,7 +24,7 @@ LAUNCH = {"token": {"name": "Dog", "symbol": "DOG", "tokenAdmin": "0x", "request
 HOOK = {"url": "https://a.example/"}
 DOCUMENT = {"name": "Dog", "symbol": "DOG"}
 
-# Makes a call with a number of retries; returns the status, or FAILED.
+# Makes a call with so many retries; returns the status, or FAILED.
 Call = Callable[[ScriptedServer, str, str, Any], str]
 
 
@@ -38,7 +38,7 @@ def refusal(status: int, retry_after: str | None = "0") -> Reply:
 
 @pytest.fixture(params=["python", "typescript"])
 def call(request: pytest.FixtureRequest) -> Call:
-    """Return a function that makes a call by one of the clients."""
+    """Return a function that makes a call by a client."""
 
     def by_python(server: ScriptedServer, method: str, path: str, body: Any) -> str:
         with Launchboard(server.url, key="lb_live_x", retries=2) as api:
@@ -63,7 +63,7 @@ def call(request: pytest.FixtureRequest) -> Call:
 
 @dataclass(frozen=True)
 class Case:
-    """A call, the responses to it, and what comes of it. Each response left over was not requested."""
+    """A call, the responses to it, and the outcome. Each response left over was not requested."""
 
     method: str
     path: str

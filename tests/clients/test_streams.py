@@ -1,4 +1,4 @@
-"""Streams of both clients: the real stream server while it is killed, and scripted responses."""
+"""Both clients' streams: the real stream server while it is killed, and scripted responses."""
 
 import json
 import os
@@ -29,7 +29,7 @@ from tests.processes.waiting import wait_for
 __all__ = ["committed_events", "publish", "start"]
 # The silence after which clients open a connection again.
 SILENCE_SECONDS = 2
-# Each prints events as lines of JSON until it reads a line, and at the end how the iteration ended.
+# Each prints events as JSON lines until it reads a line, and at the end how the iteration ended.
 _PYTHON = """
 import json, os, sys, threading
 from launchboard import Launchboard, LaunchboardError
@@ -76,7 +76,7 @@ lines.close();
 
 @dataclass
 class Listener:
-    """A process that listens to a stream, and the file of its lines."""
+    """A process that listens to a stream, and the file for its lines."""
 
     process: "subprocess.Popen[str]"
     output: Path
@@ -94,7 +94,7 @@ class Listener:
         return self.lines()[-1]
 
 
-# Listens to the stream of a server, of the whole database or of what a query selects.
+# Listens to a server's stream, for the whole database or for what a query selects.
 Listen = Callable[..., Listener]
 
 
@@ -106,7 +106,7 @@ def compiled(typescript: Path) -> Path:
 
 @pytest.fixture(params=["python", "typescript"])
 def listen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Listen]:
-    """Return a function that listens by one of the clients."""
+    """Return a function that listens by a client."""
     listeners: list[Listener] = []
     if request.param == "python":
         command, directory = [sys.executable, "-c", _PYTHON], tmp_path
@@ -140,7 +140,7 @@ def subjects(listener: Listener) -> list[str]:
 
 def test_each_event_once_while_the_stream_is_killed(start: Any, publish: Any, listen: Listen) -> None:
     stream = start(STREAM_HEARTBEAT_SECONDS="0.2")
-    # A line of the stream has no break where JavaScript's expressions see one.
+    # A stream line has no break where JavaScript's expressions see one.
     publish("first", data={"name": "a\u2028b"})
     listener = listen(f"http://127.0.0.1:{stream.port}", lastEventId=0)
     wait_for(lambda: subjects(listener) == ["first"])
@@ -185,7 +185,7 @@ def refusal(status: int, seconds: int) -> Reply:
 
 def test_it_waits_as_long_as_each_response_requests(listen: Listen) -> None:
     first = events('retry: 200\nid: 4\n\nid: 5\nevent: token.indexed\ndata: {"id":5}\n\nid: 6\nevent: cut')
-    # Fields without a space, lines of data, and another line end.
+    # Fields without a space, data lines, and another line end.
     second = events('id:7\r\ndata:{"id":\r\ndata:7}\r\n\r\n: heartbeat\r\nid: 9\r\n\r\n')
     script = [first, refusal(429, 1), refusal(503, 1), second, None, None, Reply(b"{}", 400)]
     with scripted_server(*script) as server:

@@ -54,7 +54,7 @@ for (const signature of [`v1,x ${headers["webhook-signature"]}x`, "garbage", "v1
 }
 """
 
-# Aborts a call during its wait for another attempt, and makes one of two attempts without a response.
+# Aborts a call during its wait for another attempt, and makes one with two attempts without a response.
 _LIMITS = """
 import { launchboard, type Options } from "launchboard-client";
 const call = async (server: string | undefined, options: Options, signal?: AbortSignal) => {
@@ -109,7 +109,7 @@ def test_an_abort_and_the_limit_of_an_attempt_end_a_call(typescript: Path) -> No
     aborted, limited = (line.split() for line in output.splitlines())
     assert (aborted[0], limited[0]) == ("AbortError", "TimeoutError")
     assert float(aborted[1]) < 30_000
-    # Two attempts of a second, and half a second between them.
+    # Two one-second attempts, and half a second between them.
     assert 2_500 <= float(limited[1]) < 20_000
 
 

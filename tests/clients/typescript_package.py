@@ -13,8 +13,8 @@ from development.clients import CLIENTS
 from tests.processes.example_code import compile_typescript
 
 SOURCE = CLIENTS / "typescript"
-# Makes the call of each line of JSON, where a body may be a PNG file in base64, and prints its outcome: a status and a
-# body, or the error of a failed call.
+# Makes the call in each JSON line, where a body may be a PNG file in base64, and prints its outcome: a status and a
+# body, or a failed call's error.
 _DRIVER = """
 import { createInterface } from "node:readline";
 import { launchboard, streamEvents } from "launchboard-client";
@@ -48,7 +48,7 @@ def find_node() -> str:
 
 
 def install_package(directory: Path) -> Path:
-    """Compile the package into `node_modules` of a directory, where a program may import it by its name."""
+    """Compile the package into a directory's `node_modules`, where a program may import it by its name."""
     modules = directory / "node_modules"
     package = modules / "launchboard-client"
     package.mkdir(parents=True)
@@ -72,7 +72,7 @@ class NodeClient:
     def call(
         self, server: str, method: str, path: str, init: Mapping[str, Any] | None = None, **options: Any
     ) -> dict[str, Any]:
-        """Return the outcome of a call: `status`, `body` and `cookie`, or `failure`."""
+        """Return a call's outcome: `status`, `body` and `cookie`, or `failure`."""
         assert self._process.stdin and self._process.stdout
         call = {"server": server, "method": method, "path": path, "init": init or {}, "options": options}
         self._process.stdin.write(json.dumps(call) + "\n")
@@ -95,7 +95,7 @@ def node_client(directory: Path) -> Iterator[NodeClient]:
 
 
 def run_program(code: str, directory: Path, **variables: str) -> str:
-    """Check the types of a program that imports the package, run it, and return its output."""
+    """Check a program's types that imports the package, run it, and return its output."""
     compile_typescript({"program": code}, directory)
     done = subprocess.run(
         [find_node(), "program.mjs"],

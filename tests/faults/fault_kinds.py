@@ -1,4 +1,4 @@
-"""Faults of a whole service, by name: what ends or stalls, and what puts it right."""
+"""Faults in a whole service, by name: what ends or stalls, and what puts it right."""
 
 import os
 import random
@@ -16,15 +16,15 @@ from tests.processes.waiting import wait_for
 from tests.upgrade.loaded_service import LoadedService
 from tests.upgrade.rolling_service import RollingService
 
-# Longer than any timeout of a provider.
+# Longer than any provider timeout.
 _STALL_SECONDS = 30.0
-# Size of each server's file system in bytes: PostgreSQL keeps up to a gigabyte of WAL.
+# Each server's file system size in bytes: PostgreSQL keeps up to a gigabyte of WAL.
 _POSTGRES_BYTES, _VALKEY_BYTES = 4 * 2**30, 2**29
 
 
 @dataclass(frozen=True)
 class Disk:
-    """File system of a server in memory, of a size of its own."""
+    """A server's file system in memory, with its own size."""
 
     place: Path
     size: int
@@ -65,7 +65,7 @@ def _program(name: str) -> str:
 
 
 def server_disks(place: Path) -> tuple[Disk, Disk]:
-    """Return those of PostgreSQL and Valkey in the directory of a run."""
+    """Return PostgreSQL's and Valkey's in a run's directory."""
     return Disk(place / "postgres", _POSTGRES_BYTES), Disk(place / "valkey", _VALKEY_BYTES)
 
 
@@ -81,7 +81,7 @@ class Fault:
 def all_faults(
     ground: LoadedService, market: StandIn, disks: tuple[Disk, Disk] | None, rng: random.Random
 ) -> dict[str, Fault]:
-    """Return the faults by name, in an order that takes subjects in turns; those of disks if there are some."""
+    """Return the faults by name, in an order that takes subjects in turns; disk faults if there are disks."""
     service, postgres, valkey, node = ground.service, ground.postgres, ground.valkey, ExitStack()
     faults = {
         "PostgreSQL restarted": Fault(postgres.stop, postgres.start),

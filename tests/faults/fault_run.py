@@ -1,4 +1,4 @@
-"""Run of a service at half of its ceiling while something ends or stalls at intervals, and its check."""
+"""A service's run at half its ceiling while something ends or stalls at intervals, and its check."""
 
 import os
 import random
@@ -32,10 +32,10 @@ from tests.upgrade.loaded_service import (
 )
 from tests.upgrade.upgrade_check import judge
 
-# Delay of a restart: that of deploy/systemd.
+# Restart delay, as in deploy/systemd.
 _RESTART_SECONDS = 2.0
 _TICK_SECONDS = 0.05
-# Chain of sample tokens with market data of the stand-in.
+# Sample tokens' chain with market data from the stand-in.
 _PROVIDER_CHAIN = 8453
 _TOKENS = "SELECT chain_id, contract_address FROM tokens_token WHERE NOT unindexed ORDER BY id DESC LIMIT 1000"
 _MEMORY_SAMPLES = 300
@@ -45,13 +45,13 @@ _FLAT_SHARE, _FLAT_MB = 0.1, 10.0
 
 @dataclass(frozen=True, kw_only=True)
 class FaultPlan(LoadPlan):
-    """Quantities of a run."""
+    """A run's quantities."""
 
-    # Faults in all, seconds between the begins of two, and the duration of those that last.
+    # Faults in all, seconds between two begins, and the duration for those that last.
     faults: int
     every: float
     lasting: float
-    # Seconds of the measurement of the ceiling, and its clients.
+    # Seconds for measuring the ceiling, and its clients.
     ceiling_seconds: float
     ceiling_clients: int = 8
     seed: int = 1
@@ -59,7 +59,7 @@ class FaultPlan(LoadPlan):
 
 @dataclass
 class FaultOutcome:
-    """The outcome of a run."""
+    """A run's outcome."""
 
     ceiling: float = 0.0
     rate: float = 0.0
@@ -69,7 +69,7 @@ class FaultOutcome:
     # Responses by status at the proxy; successes by kind.
     statuses: dict[str, int] = field(default_factory=dict)
     requests: dict[str, int] = field(default_factory=dict)
-    # 95th and 99.9th percentile and maximum of the seconds from the time that a request was due to its response.
+    # 95th and 99.9th percentile and maximum seconds from the time that a request was due to its response.
     latency: tuple[float, float, float] = (0.0, 0.0, 0.0)
     memory: dict[str, Growth] = field(default_factory=dict)
     grown: list[str] = field(default_factory=list)
@@ -83,14 +83,14 @@ class FaultOutcome:
     wrong: list[str] = field(default_factory=list)
 
     def worst_recovery(self) -> float:
-        """Return the longest recovery in seconds; infinity if a kind of request did not recover."""
+        """Return the longest recovery in seconds; infinity if a request kind did not recover."""
         if any(row.unrecovered for row in self.faults.values()):
             return float("inf")
         return max(row.recovery for row in self.faults.values())
 
 
 def run(place: Path, plan: FaultPlan) -> FaultOutcome:
-    """Measure the ceiling, hold half of it under the planned faults, and check the result.
+    """Measure the ceiling, hold half under the planned faults, and check the result.
 
     Only root can make disks full; without it these faults are left out.
     """
@@ -112,7 +112,7 @@ def run(place: Path, plan: FaultPlan) -> FaultOutcome:
             _supervise(ground, finish.done)
             unfinished = finish.exception()
         evidence = collect_evidence(ground, streams)
-        # The table of faults is not lost with a run that has no end.
+        # The fault table is not lost with a run that has no end.
         outcome.wrong = [str(unfinished)] if unfinished else []
         outcome.wrong += [*ground.service.proxy.failures(), *_failures(report), *judge(evidence)]
         _count(outcome, ground, report, spans)
@@ -127,7 +127,7 @@ def run(place: Path, plan: FaultPlan) -> FaultOutcome:
 def _hold(
     ground: LoadedService, plan: FaultPlan, load: PacedLoad, faults: dict[str, Fault], outcome: FaultOutcome
 ) -> tuple[list[Span], LoadReport, MemoryWatch]:
-    """Load the service, with the faults; return their times, the requests, and the memory of the processes."""
+    """Load the service, with the faults; return their times, the requests, and the processes' memory."""
     memory = MemoryWatch(lambda: ground.service.running)
     watching = memory.watching(max(1.0, plan.faults * plan.every / _MEMORY_SAMPLES))
     with ground.clients.at_work(readers=plan.readers), chain_at_work(ground, plan) as chain, watching:

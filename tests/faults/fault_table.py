@@ -1,15 +1,15 @@
-"""Result of a run by fault: responses, failures, and the time until each kind of request succeeds again."""
+"""A run's result by fault: responses, failures, and the time until each request kind succeeds again."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-# So many successes of a kind in sequence are a recovery.
+# So many successes in a kind in sequence are a recovery.
 _RECOVERED = 5
 
 
 class Response(NamedTuple):
-    """A response of any client: its kind, when it was complete, its status, 0 if there was none, and whether it is 503.
+    """A response to any client: its kind, when it was complete, its status, 0 if there was none, and whether it is 503.
 
     `is_refusal` is only true with Retry-After.
     """
@@ -30,7 +30,7 @@ class Span(NamedTuple):
 
 @dataclass
 class FaultRow:
-    """What one kind of fault did, over all times that it occurred."""
+    """What one fault kind did, over all times that it occurred."""
 
     times: int = 0
     # Its longest duration in seconds.
@@ -38,7 +38,7 @@ class FaultRow:
     requests: int = 0
     refused: int = 0
     failed: int = 0
-    # Seconds from the end of the fault to the recovery of the slowest kind of request, and that kind.
+    # Seconds from the fault's end to the slowest request kind's recovery, and that kind.
     recovery: float = 0.0
     slowest_kind: str = ""
     # Kinds without a recovery before the next fault.
@@ -46,7 +46,7 @@ class FaultRow:
 
 
 def count_by_fault(spans: Sequence[Span], responses: Iterable[Response], *, until: float) -> dict[str, FaultRow]:
-    """Return a row for each kind of fault; a response belongs to the fault that began before it was complete."""
+    """Return a row for each fault kind; a response belongs to the fault that began before it was complete."""
     ordered = sorted(responses, key=lambda response: response.ended)
     rows: dict[str, FaultRow] = {}
     for number, span in enumerate(spans):
@@ -68,9 +68,9 @@ def count_by_fault(spans: Sequence[Span], responses: Iterable[Response], *, unti
 
 
 def recovery_seconds(responses: Sequence[Response], ended: float) -> float | None:
-    """Return the seconds from the end of a fault to the first of five successes in sequence; None without them.
+    """Return the seconds from a fault's end to the first success in five in sequence; None without them.
 
-    Where nothing fails after the end, it is 0: requests of a rare kind may just not have been sent yet.
+    Where nothing fails after the end, it is 0: rare requests may just not have been sent yet.
     """
     after = [response for response in responses if response.ended >= ended]
     if all(response.status == 200 for response in after):

@@ -1,7 +1,7 @@
-"""Mixed reads and index calls in a process of their own: as fast as responses come, or at a fixed rate.
+"""Mixed reads and index calls in their own process: as fast as responses come, or at a fixed rate.
 
-At a fixed rate a request is due at its time whatever became of the ones before. The process has its own interpreter,
-so that the checks of a run cost the clients nothing.
+At a fixed rate a request is due at its time whatever happened to earlier ones. The process has its own interpreter,
+so that a run's checks cost the clients nothing.
 """
 
 import http.client
@@ -22,11 +22,11 @@ from tests.processes.service_processes import HOST
 
 # A client that gets no response for so long counts the request as failed.
 _TIMEOUT_SECONDS = 90.0
-# Clients at a fixed rate: with the other clients of a run, fewer than the requests that one address may have waiting.
+# Clients at a fixed rate: with a run's other clients, fewer than the requests that one address may have waiting.
 # A request that no client was free to send within this time is dropped and counted.
 _CLIENTS, _OVERDUE_SECONDS = REQUESTS_PER_ADDRESS - 16, 1.0
 _END_SECONDS = 2 * _TIMEOUT_SECONDS
-# Words of the names of sample tokens and launches.
+# Words in the names of sample tokens and launches.
 _WORDS = ("Chaos", "doge", "moon", "pepe", "cat", "base")
 # Paths, and how often each is requested.
 _MIX = {
@@ -59,7 +59,7 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Targets:
-    """Where requests go: the port, (chain, address) of tokens, hashes of launches, and the header with a key."""
+    """Where requests go: the port, (chain, address) for tokens, launch hashes, and the header with a key."""
 
     port: int
     tokens: Sequence[tuple[int, str]]
@@ -69,14 +69,14 @@ class Targets:
 
 @dataclass
 class LoadReport:
-    """The requests of a load, and the number of those that were dropped because no client was free."""
+    """A load's requests, and how many were dropped because no client was free."""
 
     samples: list[Sample] = field(default_factory=list)
     dropped: int = 0
 
 
 class PacedLoad:
-    """The process of the clients."""
+    """The clients' process."""
 
     def __init__(self, pipe: "Connection[Any, Any]") -> None:
         self._pipe = pipe
@@ -85,7 +85,7 @@ class PacedLoad:
         """Return the successful responses per second to clients that each send the next request after a response."""
         self._pipe.send((targets, clients, 0.0))
         started = time.monotonic()
-        # The other end of the pipe sends nothing before it is ended.
+        # The pipe's other end sends nothing before it is ended.
         self._pipe.poll(seconds)
         report = self.finish()
         return sum(sample.status == 200 for sample in report.samples) / (time.monotonic() - started)
@@ -104,7 +104,7 @@ class PacedLoad:
 
 @contextmanager
 def paced_load() -> Iterator[PacedLoad]:
-    """Run the process of the clients while the block runs."""
+    """Run the clients' process while the block runs."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_run, args=(theirs,), daemon=True)
@@ -118,7 +118,7 @@ def paced_load() -> Iterator[PacedLoad]:
 
 
 def _run(pipe: "Connection[Any, Any]") -> None:
-    # The end of the parent process ends this one.
+    # It ends with its parent process.
     with suppress(EOFError, KeyboardInterrupt):
         while True:
             targets, clients, rate = pipe.recv()
@@ -150,7 +150,7 @@ class _Load:
         connection.close()
 
     def _claim(self) -> float:
-        """Return the time of the next request that is to be sent."""
+        """Return the next request's time that is to be sent."""
         with self._lock:
             now = time.monotonic()
             if not self._interval:

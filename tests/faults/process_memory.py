@@ -1,4 +1,4 @@
-"""Memory of the service's processes while they run: PSS, so that pages that several share count once."""
+"""The service processes' memory while they run: PSS, so that pages that several share count once."""
 
 import threading
 import time
@@ -14,9 +14,9 @@ from tests.processes.service_processes import Service
 
 
 class Growth(NamedTuple):
-    """Memory of a process with its children in MB: medians of the first and last quarter, and MB an hour.
+    """A process's and its children's memory in MB: medians in the first and last quarter, and MB an hour.
 
-    The slope is that of the straight line through all samples.
+    The slope belongs to the straight line through all samples.
     """
 
     first: float
@@ -25,7 +25,7 @@ class Growth(NamedTuple):
 
 
 class MemoryWatch:
-    """Samples of the memory by the name of the process, as (time.monotonic(), MB)."""
+    """Memory samples by process name, as (time.monotonic(), MB)."""
 
     def __init__(self, running: Callable[[], Mapping[str, Service]]) -> None:
         self.samples: dict[str, list[tuple[float, float]]] = {}
@@ -33,7 +33,7 @@ class MemoryWatch:
 
     @contextmanager
     def watching(self, seconds: float) -> Iterator[None]:
-        """Take a sample of each process every so many seconds while the block runs."""
+        """Sample each process every so many seconds while the block runs."""
         is_over = threading.Event()
 
         def sample() -> None:
@@ -51,20 +51,20 @@ class MemoryWatch:
             thread.join()
 
     def growth(self, *, since: float) -> dict[str, Growth]:
-        """Return the growth of each process after its warm-up, which ends at a time."""
+        """Return each process's growth after its warm-up, which ends at a time."""
         warm = {name: [entry for entry in entries if entry[0] >= since] for name, entries in self.samples.items()}
         return {name: growth_of(entries) for name, entries in warm.items() if len(entries) >= 4}
 
 
 def growth_of(samples: Sequence[tuple[float, float]]) -> Growth:
-    """Compare the first quarter of at least four samples with the last one."""
+    """Compare the first quarter among at least four samples with the last one."""
     sizes, quarter = [size for _, size in samples], len(samples) // 4
     slope = linear_regression([at / 3600 for at, _ in samples], sizes).slope
     return Growth(round(median(sizes[:quarter]), 1), round(median(sizes[-quarter:]), 1), round(slope, 1))
 
 
 def proportional_set_size(pid: int) -> float | None:
-    """Return the PSS of a process and its descendants in MB; None if it has ended or just begins."""
+    """Return a process's and its descendants' PSS in MB; None if it has ended or just begins."""
     total = 0
     with suppress(psutil.NoSuchProcess, OSError):
         process = psutil.Process(pid)

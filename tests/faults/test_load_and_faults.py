@@ -1,4 +1,4 @@
-"""Small form of `make load-and-faults`: each kind of fault once, without a failure or a loss."""
+"""`make load-and-faults` in small: each fault kind once, without a failure or a loss."""
 
 import os
 import tempfile
@@ -10,7 +10,7 @@ from tests.faults.fault_run import FaultPlan, run
 from tests.faults.fault_table import FaultRow, Response, Span, count_by_fault, recovery_seconds
 from tests.faults.process_memory import Growth, growth_of, proportional_set_size
 
-# Those of disks need root.
+# Disk faults need root.
 FAULTS = 16 if os.geteuid() == 0 else 14
 PLAN = FaultPlan(
     tokens=200,

@@ -1,4 +1,4 @@
-"""pretokens/body.py: validation of a pretoken's body by the rules of launch requests, and the launch it describes."""
+"""pretokens/body.py: validating a pretoken's body by the launch request rules, and the launch it describes."""
 
 from dataclasses import replace
 
@@ -36,7 +36,7 @@ BODY = {
     "vault_settings": {"percentage": 10, "lockupDuration": 30, "recipient": OTHER},
     "airdrop": {"entries": [{"account": OTHER, "amount": str(10**27)}], "lockupDuration": 1},
 }
-# The same launch as the body of a launch request.
+# The same launch as a launch request body.
 ORDER = {
     "token": {
         "name": "Doge",
@@ -68,7 +68,7 @@ def chains(settings, forget_chains):
 
 
 def refusals(body):
-    """Return field -> broken rule of a body."""
+    """Return field -> a body's broken rule."""
     with pytest.raises(LaunchRequestError) as caught:
         bodies.parse_pretoken(body, request_key=KEY)
     return {field or "body": message for field, message in caught.value.problems}
@@ -202,7 +202,7 @@ def test_the_key_of_a_keyword_fits_and_is_its_own_key(keyword):
 
 
 def test_a_keyword_that_grows_has_a_key_that_fits():
-    # Each of them becomes eighteen characters.
+    # Each becomes eighteen characters.
     assert len(bodies.normalize_keyword("\ufdfa" * MAX_KEYWORD)) <= MAX_KEYWORD_KEY
 
 
@@ -228,7 +228,7 @@ def test_any_value_in_any_place_is_taken_or_refused_by_name(path, value):
 
 @pytest.mark.django_db
 def test_the_longest_keyword_has_its_place():
-    # Each of its characters becomes three.
+    # Each character becomes three.
     row = PretokenFactory(keyword="\N{TRIPLE PRIME}" * 100)
     row.refresh_from_db()
     assert len(row.keyword_key) == 300

@@ -26,7 +26,7 @@ MEBIBYTE = 2**20
 
 @pytest.fixture
 def me(issuer):
-    """Return the header of a user."""
+    """Return a user's header."""
     return as_user(issuer, FID)
 
 
@@ -58,7 +58,7 @@ def person(fid):
 
 
 def create_row(fid=FID, **columns):
-    """Create a pretoken of the user with this FID, before any call of the user."""
+    """Create a pretoken for the user with this FID, before any call by the user."""
     owner = Person.objects.filter(fid=fid).first() or PersonFactory(fid=fid)
     return PretokenFactory(owner=owner, **columns)
 
@@ -122,14 +122,14 @@ def test_while_no_node_answers_it_is_503_and_nothing_is_kept(
 def test_a_keyword_that_is_pending_is_409_until_it_is_deleted(client, me, other, launchpad):
     first = created(client, me, pretoken("Doge"))
     assert_refused(create(client, me, pretoken("doge")), 409, "A pretoken with this keyword is pending")
-    # Keywords of other users don't matter.
+    # Other users' keywords don't matter.
     created(client, other, pretoken("Doge"))
     assert client.delete(ONE + first, headers=me).json() == {"success": True}
     created(client, me, pretoken("doge"))
 
 
 def test_one_too_many_is_409(client, me, launchpad):
-    # None of these counts.
+    # None counts.
     for columns in ({"deleted": True}, {"overdue": True}, {"fid": OTHER_FID}):
         create_row(**columns)
     PretokenFactory.create_batch(24, owner=person(FID))
@@ -222,7 +222,7 @@ def test_a_user_has_them_with_any_token(client, issuer, launchpad):
 
 @pytest.fixture
 def limited(settings, no_calls):
-    """Set a limit of two calls an hour."""
+    """Set a limit: two calls an hour."""
     settings.RATE_LIMIT_PRETOKEN = 2
 
 

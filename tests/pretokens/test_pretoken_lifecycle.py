@@ -1,4 +1,4 @@
-"""pretokens/lifecycle.py: creation, deletion, expiry and restoration of pretokens."""
+"""pretokens/lifecycle.py: pretokens' creation, deletion, expiry and restoration."""
 
 from datetime import timedelta
 from importlib import import_module
@@ -48,7 +48,7 @@ def restored(row):
 
 
 def at_once(*calls):
-    """Make calls at the same time and return the result or error of each."""
+    """Make calls at the same time and return each one's result or error."""
     errors = (storage_quota.KeywordTakenError, storage_quota.PretokenQuotaError, lifecycle.NotRestorableError)
     return call_at_once(calls, errors=errors)
 

@@ -1,4 +1,4 @@
-"""Query plans of pretokens, on a table of some size."""
+"""Pretokens' query plans, on a larger table."""
 
 from datetime import timedelta
 
@@ -21,7 +21,7 @@ PEOPLE = {
     "id": "nextval('accounts_person_id_seq')",
     "fid": "CASE WHEN n % 10 > 0 THEN 3000000 + n END",
 }
-# Each of 250 users has twenty, one of them pending; a twentieth of the pending ones is past its time.
+# Each of 250 users has twenty, one pending; a twentieth of the pending ones is past its time.
 PRETOKENS = {
     "id": "gen_random_uuid()",
     "owner_id": "(SELECT min(id) FROM accounts_person) + n % 250",
@@ -52,7 +52,7 @@ def plan_of(run):
 
 
 def found_by(rows, text):
-    """Return a function that runs the search of the operators' list."""
+    """Return a function that runs the operators' list search."""
     model_admin = site.get_model_admin(Pretoken)
     return lambda: list(model_admin.get_search_results(RequestFactory().get("/"), Pretoken.objects.all(), text)[0])
 

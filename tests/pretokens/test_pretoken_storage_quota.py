@@ -1,4 +1,4 @@
-"""pretokens/storage_quota.py: stored bytes of an owner, pruning, and refusals before expensive work."""
+"""pretokens/storage_quota.py: an owner's stored bytes, pruning, and refusals before expensive work."""
 
 import uuid
 from contextlib import ExitStack
@@ -40,7 +40,7 @@ def unreachable(launchpad, settings, forget_chains, unused_port):
 
 
 def expired_since(days, **columns):
-    """Create a pretoken that expired this number of days ago."""
+    """Create a pretoken that expired this many days ago."""
     return PretokenFactory(created_at=timezone.now() - timedelta(days=7 + days, seconds=1), **columns)
 
 
@@ -60,7 +60,7 @@ def test_deleted_pretokens_count_against_the_quota(launchpad, owner, settings):
     ):
         lifecycle.create_pretoken(body, person_id=owner.pk)
     assert Pretoken.objects.filter(owner=owner).count() == 3
-    # Rows of other owners don't count, and pruning makes room.
+    # Other owners' rows don't count, and pruning makes room.
     assert lifecycle.create_pretoken(body, person_id=PersonFactory().pk)
     long_ago = timezone.now() - timedelta(days=14, seconds=1)
     Pretoken.objects.filter(owner=owner).update(created_at=long_ago, expires_at=long_ago + lifecycle.PENDING_FOR)
@@ -94,7 +94,7 @@ def test_what_has_no_room_is_refused_before_the_chain_is_called(unreachable, own
 
 def test_trees_are_built_within_the_limit_of_node_slots(launchpad):
     launch_request = bodies.parse_pretoken(pretoken(airdrop=airdrop(30)), request_key=uuid.uuid4().hex).launch_request
-    # No tree can be built of no entries: building it raises an error.
+    # No tree can be built without entries: building it raises an error.
     config = launch_request.config
     launch_request = replace(launch_request, config=replace(config, airdrop=replace(config.airdrop, entries=())))
     with ExitStack() as taken:

@@ -1,4 +1,4 @@
-"""The admin pages of pretokens."""
+"""The pretokens' admin pages."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""pretokens/conversion.py: deployments of pretokens, by the command and by concurrent calls."""
+"""pretokens/conversion.py: pretokens' deployments, by the command and by concurrent calls."""
 
 import uuid
 from functools import partial

@@ -1,4 +1,4 @@
-"""Versions of Node after the installed one: the compiled client for TypeScript, and the contracts' compiler."""
+"""Node versions after the installed one: the compiled client for TypeScript, and the contracts' compiler."""
 
 import os
 import subprocess
@@ -32,7 +32,7 @@ console.log(process.versions.node.split(".")[0]);
 
 @pytest.fixture(params=["22", "24"])
 def version(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Put a version of Node first on the PATH, and return its first number."""
+    """Put a Node version first on the PATH, and return its first number."""
     programs = _VERSIONS / f"node-{request.param}" / "bin"
     assert (programs / "node").exists(), "Node is not installed: npm ci in tests/clients/node_versions"
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
@@ -49,7 +49,7 @@ def test_the_client_compiles_and_runs(version: str, tmp_path: Path) -> None:
 
 
 def test_the_contracts_compile_to_the_committed_bytes(version: str, tmp_path: Path) -> None:
-    # 30 s of one core, and several times that beside other tests.
+    # 30 s on one core, and several times that beside other tests.
     subprocess.run([find_node(), "compile.mjs", "--out", str(tmp_path)], cwd=_DEVCHAIN, check=True, timeout=900)
     committed = {path.name: path.read_bytes() for path in (_DEVCHAIN / "artifacts").iterdir()}
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == committed

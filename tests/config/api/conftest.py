@@ -1,4 +1,4 @@
-"""A service for calls with the examples of the OpenAPI description, and their callers."""
+"""A service for calls with the OpenAPI description's examples, and their callers."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from tests.rows.user_tokens import as_user
 
 @pytest.fixture
 def callers(issuer: Any) -> dict[str, dict[str, str]]:
-    """Return the headers of callers by the description's name of their credential."""
+    """Return callers' headers by the description's name for their credential."""
     session = sessions.begin_session(AdministratorFactory(issuer=issuer.url, subject="5"))
     return {
         "partnerKey": {"x-api-key": credentials.issue_key("Partner", scopes=list(Scope))},
@@ -31,7 +31,7 @@ def callers(issuer: Any) -> dict[str, dict[str, str]]:
 def base(
     installed_node: Any, settings: Any, market: Any, social: Any, queue: Any, unmet_limits: None, tmp_path: Path
 ) -> None:
-    """Install Base with own trades, all feeds and uploads, and index the token of the examples."""
+    """Install Base with own trades, all feeds and uploads, and index the examples' token."""
     settings.UPLOAD_STORAGE, settings.UPLOAD_DIR = "directory", tmp_path / "uploads"
     settings.MARKET_PROVIDER_CHAINS = ()
     settings.FEEDS = ("dexscreener", "dextools", "udf", "daily")

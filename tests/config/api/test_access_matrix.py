@@ -1,4 +1,4 @@
-"""Access matrix: every endpoint and method of the OpenAPI description, called with every kind of credential.
+"""Access matrix: every endpoint and method in the OpenAPI description, called with every credential kind.
 
 A new endpoint needs an entry in ENDPOINTS, and its level defines the response to each credential.
 """
@@ -49,13 +49,13 @@ CALLERS = ("nobody", *BAD_KEYS, "a key without the scope", *GOOD_KEYS, *USERS, *
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _PARAMETER = re.compile("<(?:[a-z]+:)?([A-Za-z]+)>")
 
-# Status and text of the error; None if the endpoint admits the caller, and returns its own response.
+# The error's status and text; None if the endpoint admits the caller, and returns its own response.
 Refusal = tuple[int, str] | None
 
 
 @dataclass(frozen=True)
 class Level:
-    """Access level: the callers that are admitted, and the refusals of the others."""
+    """Access level: the callers that are admitted, and the others' refusals."""
 
     # As in the OpenAPI description.
     security: list[dict[str, list[str]]]
@@ -94,16 +94,16 @@ READ, INDEX, DEPLOY, AGENTS, WEBHOOKS = map(
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Test call of an endpoint: parts of its path are nonsense, except a pretoken's id, which is the user's."""
+    """Test call to an endpoint: its path parts are nonsense, except a pretoken's id, which is the user's."""
 
     level: Level
     query: str = ""
     body: Any = None
-    # Media type of the body.
+    # The body's media type.
     form: str = "application/json"
-    # Status for admitted callers: mostly a refusal of the nonsense.
+    # Status for admitted callers: mostly the nonsense is refused.
     status: int = 400
-    # Text of a 404 for admitted callers.
+    # A 404's text for admitted callers.
     missing: str = ""
     # Caller -> another status.
     otherwise: dict[str, Any] = field(default_factory=dict)
@@ -219,12 +219,12 @@ def origins(settings: Any) -> None:
 
 @pytest.fixture
 def pretoken() -> str:
-    """Create a pending pretoken of the user and return its id."""
+    """Create a pending pretoken for the user and return its id."""
     return str(PretokenFactory(owner=PersonFactory(fid=USER_FID)).pk)
 
 
 def described() -> dict[str, dict[str, Any]]:
-    """Return each operation of the description by method and path."""
+    """Return each described operation by method and path."""
     paths = parse_json_body(openapi_document())["paths"]
     return {f"{method.upper()} {path}": entry for path, entries in paths.items() for method, entry in entries.items()}
 
@@ -248,7 +248,7 @@ def cookie(value: str, name: str = sessions.COOKIE) -> dict[str, str]:
 
 
 def new_session(administrator: Administrator, **changes: Any) -> dict[str, str]:
-    """Begin a session of the administrator, change its row, and return its cookie."""
+    """Begin an administrator's session, change its row, and return its cookie."""
     begun = sessions.begin_session(administrator)
     AdminSession.objects.filter(pk=AdminSession.objects.latest("pk").pk).update(**changes or {"revoked_at": None})
     return cookie(begun.cookie)
@@ -268,7 +268,7 @@ def callers_cookies(administrator: Administrator) -> dict[str, dict[str, str]]:
 
 
 def callers_keys(scope: Scope | None) -> dict[str, dict[str, str]]:
-    """Return the key headers of callers of an endpoint that requires this scope, or none."""
+    """Return the key headers for callers to an endpoint that requires this scope, or none."""
     revoked = credentials.issue_key("Revoked", scopes=list(Scope))
     credentials.revoke_key(PartnerKey.objects.get())
     good = credentials.issue_key("Good", scopes=[scope or Scope.READ])
@@ -289,7 +289,7 @@ def administrator(issuer: Any) -> Administrator:
 
 @pytest.fixture
 def callers(issuer: Any, administrator: Administrator) -> Callable[[Scope | None], dict[str, dict[str, str]]]:
-    """Return a function from the scope that an endpoint requires, or None, to the headers of each caller."""
+    """Return a function from the scope that an endpoint requires, or None, to each caller's headers."""
 
     def headers(scope: Scope | None) -> dict[str, dict[str, str]]:
         cookies = callers_cookies(administrator)
@@ -351,11 +351,11 @@ def test_levels_agree_with_the_description():
 
 
 def outcome(answer: Any) -> tuple[int, str | None]:
-    """Return the status, and the text of a refusal of the caller or the record; its body has nothing else."""
+    """Return the status, and the text that refuses the caller or the record; its body has nothing else."""
     if answer.status_code not in (401, 403, 404):
         return answer.status_code, None
     body = answer.json()
-    # Errors of deployments have additional keys.
+    # Deployment errors have additional keys.
     assert body in ({"error": body["error"]}, {"success": False, "error": body["error"], "message": body["error"]})
     return answer.status_code, body["error"]
 

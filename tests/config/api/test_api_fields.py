@@ -1,4 +1,4 @@
-"""Fields of the API contract: accepted values, normal forms and refusals."""
+"""The API contract's fields: accepted values, normal forms and refusals."""
 
 import pytest
 from rest_framework import serializers
@@ -8,7 +8,7 @@ from config.parsing.json_rules import parse_flag
 from tokens.chains.addresses import is_solana_address, parse_address, parse_pool_address, parse_transaction_hash
 from tokens.installation.chain_fields import AddressField, PoolAddressField
 
-# The examples of EIP-55 itself.
+# EIP-55's own examples.
 CHECKSUMMED = [
     "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
     "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359",
@@ -17,7 +17,7 @@ CHECKSUMMED = [
     "0x52908400098527886E0F7030069857D2E4169EE7",
     "0xde709f2102306220921060314715629080e2fb77",
 ]
-# Wrapped SOL, the USDC mint, the system program (32 zero bytes), and 32 bytes of 0xff.
+# Wrapped SOL, the USDC mint, the system program (32 zero bytes), and 32 bytes 0xff.
 MINTS = [
     "So11111111111111111111111111111111111111112",
     "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",

@@ -1,4 +1,4 @@
-"""Parsing of request bodies and rendering of responses."""
+"""Request body parsing and response rendering."""
 
 import datetime
 import io
@@ -123,7 +123,7 @@ def test_it_refuses_a_body_of_more_lists_than_any_request_needs():
 
 
 TEXT_RULE = "must not contain NUL characters or unpaired surrogates"
-# The place of a text, and the field that is named.
+# A text's position, and the field that is named.
 PLACES = {
     '{"a": "%s"}': "a",
     '{"a": [{"b": "x"}, {"b": "%s"}]}': "a[1].b",

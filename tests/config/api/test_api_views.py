@@ -1,4 +1,4 @@
-"""Base view of the GET endpoints: parameters, headers and addresses."""
+"""The GET endpoints' base view: parameters, headers and addresses."""
 
 import pytest
 from django.test import Client

@@ -1,4 +1,4 @@
-"""CORS: the access of pages of other origins."""
+"""CORS: access for pages from other origins."""
 
 import pytest
 from django.test import Client
@@ -18,7 +18,7 @@ def origins(settings):
 
 
 def preflight(address, method, *, origin=ELSEWHERE, headers=""):
-    """Send the preflight of this call and return its CORS headers, by the ends of their names."""
+    """Send this call's preflight and return its CORS headers, by their names' ends."""
     request_headers = {"origin": origin, "access-control-request-method": method}
     if headers:
         request_headers["access-control-request-headers"] = headers

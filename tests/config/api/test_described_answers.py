@@ -35,7 +35,7 @@ pytestmark = pytest.mark.django_db
 WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 POOL = "0x" + "ab" * 32
 LOCKUP = {"startedAt": "2026-02-07T12:00:00.000Z", "lockDuration": 604_800, "vestDuration": 0}
-# Each part of a record with all of its fields.
+# Each record part with all its fields.
 FULL = {
     "description": "A token",
     "img_url": "https://a.example/a.png",
@@ -109,7 +109,7 @@ def tokens():
     empty = {"supply": None, "admin": "", "msg_sender": "", "pool_address": "", "paired_token": "", "pair": ""}
     nothing = dict.fromkeys(("pairedToken", "tickIfToken0IsNewToken", "tickSpacing", "hook"))
     TokenFactory(**empty, name="", symbol="", pool_config=nothing, requestor_fid=8)
-    # One with the name and symbol of the first, and a market without values.
+    # One with the first one's name and symbol, and a market without values.
     price(TokenFactory(name="dog", symbol=full.symbol, requestor_fid=None))
     return full
 
@@ -409,7 +409,7 @@ def leaves(value, path=()):
 
 
 def change(record, path, act):
-    """Return a copy of the record, with `act` applied at `path`."""
+    """Return a record copy, with `act` applied at `path`."""
     changed = copy.deepcopy(record)
     inner = changed
     for part in path[:-1]:

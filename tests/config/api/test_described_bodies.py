@@ -1,6 +1,6 @@
 """Request bodies parsed as the OpenAPI description says: values at each limit pass, values beyond it are refused.
 
-Each body begins with the example of its operation. What a field needs beside it, such as the other keys of its object,
+Each body begins with its operation's example. What a field needs beside it, such as the other keys of its object,
 is made from the description.
 """
 
@@ -23,7 +23,7 @@ Json = dict[str, Any]
 Path = tuple[str | int, ...]
 
 ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
-# What is described by a pattern is one of these, or none.
+# What is described by a pattern equals one of these, or none.
 SAMPLES = [ADDRESS, ADDRESS.lower(), "0X" + ADDRESS[2:], "0x" + "ab" * 32, "0X" + "AB" * 32, "WETH", "", " ", "0", "1"]
 # No base58: it has no 0.
 SAMPLES += ["1".ljust(length, "0") for length in (29, 30, 31, 32, 78, 79)]
@@ -38,7 +38,7 @@ SAMPLES += [
     "https",
 ]
 SAMPLES += [ADDRESS + "0", ADDRESS[2:], "0x" + "g" * 40, "So11111111111111111111111111111111111111112"]
-# Texts of a format, good ones and bad ones.
+# Texts in a format, good ones and bad ones.
 FORMATS = {
     "date-time": (
         ["2026-01-05T12:00:00Z", "2026-01-05T12:00:00.123456789+01:00"],
@@ -81,11 +81,11 @@ RULES_OF_CONTENT = (
     "is known to be",
     "Invalid transaction hash format",
 )
-# The view of deployTokenV4 is that of deployToken.
+# The deployTokenV4 view is deployToken's.
 OPERATIONS = sorted(BODIES.keys() - {"deployTokenV4"})
-# Larger lists are the subject of test_large_bodies.
+# Larger lists are tested in test_large_bodies.
 MOST_SENT = 10_000
-# The hashes of a dump are not read, and its values are those of `entries`; a person's credentials are any text.
+# A dump's hashes are not read, and its values equal `entries`; a person's credentials are any text.
 WITHOUT_LIMITS = {"tree.leafEncoding", "tree.leafEncoding[0]", "tree.tree", "tree.tree[0]", "tree.values[0]"}
 
 
@@ -148,7 +148,7 @@ def good_texts(schema: Json) -> list[str]:
 
 
 def sample(schema: Json, components: Json) -> Any:
-    """Return a value of the schema: the largest number, so that shares make up a whole."""
+    """Return a value for the schema: the largest number, so that shares make up a whole."""
     schema = resolved(schema, components)
     if "oneOf" in schema:
         return sample(schema["oneOf"][0], components)
@@ -167,7 +167,7 @@ def sample(schema: Json, components: Json) -> Any:
 
 
 def good_values(schema: Json, components: Json) -> list[Any]:
-    """Return values at the limits of a schema."""
+    """Return values at a schema's limits."""
     if "enum" in schema:
         return list(schema["enum"])
     match type_of(schema):
@@ -186,7 +186,7 @@ def good_values(schema: Json, components: Json) -> list[Any]:
 
 
 def bad_values(schema: Json, components: Json) -> list[Any]:
-    """Return values beyond the limits of a schema, and some of another type."""
+    """Return values beyond a schema's limits, and some with another type."""
     if "enum" in schema:
         return [*(f"{name} " for name in schema["enum"]), "x", 5, []]
     match type_of(schema):

@@ -1,4 +1,4 @@
-"""Examples of the OpenAPI description: each required parameter and body has one, and its operation accepts it."""
+"""The OpenAPI description's examples: each required parameter and body has one, and its operation accepts it."""
 
 import json
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from tokens.chains.launching.merkle import build_tree
 pytestmark = pytest.mark.django_db
 
 Json = dict[str, Any]
-# Statuses of valid input: the record need not exist, and an upstream need not know the token.
+# Statuses for valid input: the record need not exist, and an upstream need not know the token.
 ACCEPTED = (200, 201, 202, 204, 307, 404, 503)
 # Operations that simulate a launch, which the recorded chain can't.
 LAUNCHES = {"deployToken", "deployTokenV4", "createPretoken"}
@@ -52,7 +52,7 @@ def operations_in(document: Json) -> dict[str, tuple[str, str, Json]]:
 
 
 def examples_of(operation: Json) -> dict[str, Any]:
-    """Return the examples of an operation by parameter, None where one is missing; that of the body as `body`."""
+    """Return an operation's examples by parameter, None where one is missing; the body's as `body`."""
     needed = [entry for entry in operation.get("parameters", []) if entry.get("required") or "example" in entry]
     found = {f"{entry['in']} {entry['name']}": entry.get("example") for entry in needed}
     body = json_body(operation)
@@ -60,7 +60,7 @@ def examples_of(operation: Json) -> dict[str, Any]:
 
 
 def json_body(operation: Json) -> Json | None:
-    """Return the description of an operation's JSON body; None for none and for a file, which has no example."""
+    """Return an operation's JSON body description; None for none and for a file, which has no example."""
     found: Json | None = operation.get("requestBody", {}).get("content", {}).get("application/json")
     return found
 

@@ -1,4 +1,4 @@
-"""Headers of responses validated against the OpenAPI description of each status."""
+"""Response headers validated against the OpenAPI description for each status."""
 
 import json
 
@@ -40,7 +40,7 @@ PARTNERS, DETAIL, POOLS = (
     "/api/tokens/fetch-by-pool-addresses",
 )
 WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
-# Where the service has an answer of its own for a database that is gone.
+# Where the service has its own response for a database that is gone.
 LOOKUPS = {
     "/api/tokens/fetch-deployed-by-fid": {"fid": 1},
     "/api/tokens/fetch-deployed-by-address": {"address": WALLET},
@@ -54,7 +54,7 @@ LOOKUPS = {
 
 @pytest.fixture(autouse=True)
 def limits(settings):
-    """Set limits that are high enough for all of these tests."""
+    """Set limits that are high enough for all these tests."""
     settings.RATE_LIMIT_PUBLIC = settings.RATE_LIMIT_KEYED = settings.RATE_LIMIT_DEPLOY = 1_000_000
 
 
@@ -65,7 +65,7 @@ def document(client):
 
 @pytest.fixture
 def api_headers(document):
-    """Return a function that checks the API headers of a response and returns their names."""
+    """Return a function that checks a response's API headers and returns their names."""
 
     def names(path, answer, *, method="get"):
         described = document["paths"][path][method]["responses"][str(answer.status_code)].get("headers", {})

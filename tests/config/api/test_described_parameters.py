@@ -13,13 +13,13 @@ pytestmark = pytest.mark.django_db
 
 ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 MINT = "So11111111111111111111111111111111111111112"
-# What is described by a pattern is one of these, or none.
+# What is described by a pattern equals one of these, or none.
 SAMPLES = [ADDRESS, ADDRESS.lower(), ADDRESS.upper(), MINT, "0x" + "ab" * 32, "0X" + "AB" * 32]
 SAMPLES += ["zora", "2026-01-05", f"8453:{ADDRESS}", f"8453:{ADDRESS}.QUOTE"]
 SAMPLES += ["0x12", "WETH", "vitalik.eth", ADDRESS + "0", ADDRESS[2:], "0x" + "g" * 40, MINT + "0", "0x" + "ab" * 33]
-# Opaque, and refused by rules of its own; and what is not found where it has another form.
+# Opaque, and refused by its own rules; and what is not found where it has another form.
 UNBOUNDED = {"cursor", "recipientCursor", "requestKey"}
-# Rules that a schema can't express: the existing chains, and the kind of address that another parameter requires.
+# Rules that a schema can't express: the existing chains, and the address kind that another parameter requires.
 RULES_OF_CONTENT = (
     "must be a chain of this service",
     "must be a chain that the market data provider covers",
@@ -41,7 +41,7 @@ def document(client):
 
 @pytest.fixture
 def refuses(client, settings, issuer):
-    """Return a function that returns whether an operation refuses a value of a parameter by its name."""
+    """Return a function that returns whether an operation refuses a parameter's value by its name."""
     settings.RATE_LIMIT_PUBLIC = settings.RATE_LIMIT_KEYED = 0
     settings.FEEDS = ("dexscreener", "dextools", "udf", "daily")
     key = {
@@ -66,7 +66,7 @@ def refuses(client, settings, issuer):
 
 
 def good_values(schema):
-    """Yield values at the bounds of a schema."""
+    """Yield values at a schema's bounds."""
     if "enum" in schema:
         return schema["enum"]
     if schema["type"] == "integer":
@@ -82,7 +82,7 @@ def good_values(schema):
 
 
 def bad_values(schema, name):
-    """Yield values beyond the bounds of a schema; blanks are no number, address or choice."""
+    """Yield values beyond a schema's bounds; blanks are no number, address or choice."""
     good = good_values(schema)
     if "maxLength" in schema:
         # A search box that is left empty may send its blanks.

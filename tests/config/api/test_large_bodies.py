@@ -1,4 +1,4 @@
-"""The slot of large bodies: one at a time in a process, and never instead of a small one."""
+"""The slot for large bodies: one at a time in a process, and never instead of a small one."""
 
 from functools import partial
 
@@ -56,7 +56,7 @@ def test_however_a_request_ends_its_slot_is_free_again(path, body, status, deplo
 
 
 def test_no_caller_without_a_credential_sends_a_large_body():
-    # The tools' own endpoint is no part of the description.
+    # The tools' own endpoint is not described.
     addresses = {"/mcp"}
     for path, methods in Client().get("/api/openapi.json").json()["paths"].items():
         public = [each for each in methods.values() if "requestBody" in each and not all(each["security"] or [{}])]

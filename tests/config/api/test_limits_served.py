@@ -1,4 +1,4 @@
-"""Limits under the production server: shared by its processes, and per client address of the proxy header."""
+"""Limits under the production server: shared by its processes, and per client address in the proxy header."""
 
 import http.client
 from collections import Counter
@@ -20,13 +20,13 @@ _MEBIBYTE = 1024 * 1024
 
 @pytest.fixture
 def served(service_environment: dict[str, str], unused_port: int) -> Iterator[int]:
-    """Run the service behind one proxy, with two processes of four threads, and return its port."""
+    """Run the service behind one proxy, with two four-thread processes, and return its port."""
     with web_service(service_environment | {"RATE_LIMIT_PUBLIC": str(_LIMIT), "TRUSTED_PROXIES": "1"}, unused_port):
         yield unused_port
 
 
 def fetch(port: int, address: str, *forwarded: str) -> tuple[int, HTTPMessage]:
-    """Return status and headers; each text of `forwarded` is sent in its own X-Forwarded-For."""
+    """Return status and headers; each `forwarded` text is sent in its own X-Forwarded-For."""
     connection = http.client.HTTPConnection(HOST, port, timeout=60)
     connection.putrequest("GET", address)
     for text in forwarded:
@@ -65,7 +65,7 @@ def test_all_processes_count_together_and_each_caller_separately_and_bodies_are_
         return int(fetch(served, _ADDRESS, *forwarded)[1]["RateLimit-Remaining"])
 
     assert remaining("198.51.100.8") == _LIMIT - 1
-    # Without a usable header the address of the connection counts, without its port.
+    # Without a usable header the connection's address counts, without its port.
     assert remaining() == _LIMIT - 1
     assert remaining("unknown") == _LIMIT - 2
     assert remaining("127.0.0.1") == _LIMIT - 3

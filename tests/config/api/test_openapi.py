@@ -60,7 +60,7 @@ def test_every_operation_of_the_service_documents_its_errors_and_its_limit(docum
 
 
 def parts(value):
-    """Yield each object of the description, examples left out."""
+    """Yield each object in the description, examples left out."""
     if isinstance(value, dict):
         yield value
         for name, each in value.items():
@@ -78,7 +78,7 @@ def test_responses_have_no_limits_of_bodies(document):
 
 
 def references(value, components):
-    """Return the names of the components that a part of the description has, and of those in them."""
+    """Return the component names that a description part has, nested ones included."""
     names = {part["$ref"].rpartition("/")[2] for part in parts(value) if "$ref" in part} & set(components)
     return names.union(*(references(components[name], components) for name in names))
 

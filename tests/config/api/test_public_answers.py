@@ -1,4 +1,4 @@
-"""Answers of all public routes: none sets a cookie. And the description, which concurrent first calls share."""
+"""Responses from all public routes: none sets a cookie. And the description, which concurrent first calls share."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ from tests.rows.factories import TokenFactory
 
 
 def public_paths():
-    """Return the paths of all routes outside of the admin site, with samples of their arguments."""
+    """Return the paths for all routes outside the admin site, with sample arguments."""
     samples = {"<int:chain_id>": "8453", "<str:address>": "0x" + "1" * 40}
     found = ["/", "/healthz", "/readyz", "/metrics", "/static/unfold/css/styles.css"]
 
@@ -38,7 +38,7 @@ def test_no_public_answer_sets_a_cookie():
     token = TokenFactory()
     paths = [*public_paths(), f"/tokens/{token.chain_id}/{token.contract_address}", "/api/docs?script=", "/nothing"]
     assert len(paths) > 30
-    # Also for a browser with a session and a token of an earlier form.
+    # Also for a browser with a session and a token in an earlier form.
     for cookies in ({}, {"csrftoken": "a" * 32, "sessionid": "b" * 32}):
         client = Client(enforce_csrf_checks=True)
         client.cookies.load(cookies)

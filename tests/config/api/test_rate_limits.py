@@ -26,13 +26,13 @@ def name() -> str:
 
 @pytest.fixture
 def client(settings: Any) -> Iterator[Redis]:
-    """Connect to the Redis of the counters."""
+    """Connect to the counters' Redis."""
     with Redis.from_url(settings.REDIS_URL) as client:
         yield client
 
 
 def hammer(name: str, limit: int, go: Connection, results: Connection) -> None:
-    """Make all calls of a process at once, from several threads, after a message on `go`."""
+    """Make all calls in a process at once, from several threads, after a message on `go`."""
     go.recv()
     with ThreadPoolExecutor(_THREADS) as pool:
         calls = [pool.submit(hit, name, limit=limit, seconds=60) for _ in range(_THREADS * _CALLS)]

@@ -1,4 +1,4 @@
-"""config/api/throttling.py: identities that are counted, headers of responses, and behaviour without Redis."""
+"""config/api/throttling.py: identities that are counted, response headers, and behaviour without Redis."""
 
 import json
 import logging
@@ -96,7 +96,7 @@ def other_key() -> dict[str, str]:
 
 
 def rate_limit_of(answer: HttpResponse) -> tuple[int, str | None, str | None]:
-    """Return status, limit and what remains of it."""
+    """Return status, limit and what remains."""
     return answer.status_code, answer.headers.get("RateLimit-Limit"), answer.headers.get("RateLimit-Remaining")
 
 
@@ -240,7 +240,7 @@ def test_a_general_limit_that_a_view_names_counts_once(api, read_key):
     assert rate_limit_of(api.get(KEYED, headers=read_key)) == (200, "4", "2")
 
 
-# A process keeps the first description that it makes, which has to be that of the service.
+# A process keeps the first description that it makes, which has to be the service's.
 @pytest.mark.urls("config.urls")
 def test_every_endpoint_of_the_service_counts_for_the_general_limit_of_its_caller(api, read_key):
     for pattern in endpoints(get_resolver("config.urls")):
@@ -300,7 +300,7 @@ def test_nought_is_no_limit(api, limits, read_key, name):
     assert {rate_limit_of(api.get(address, headers=read_key)) for _ in range(6)} == {(200, None, None)}
 
 
-# A process keeps the first description that it makes, which has to be that of the service.
+# A process keeps the first description that it makes, which has to be the service's.
 @pytest.mark.urls("config.urls")
 @pytest.mark.parametrize("address", ["/healthz", "/readyz", "/api/openapi.json", "/api/docs", "/", "/admin/login/"])
 def test_probes_descriptions_and_pages_are_not_limited(api, address):

@@ -1,4 +1,4 @@
-"""Errors of pages outside of their views: each is a short page that says what is wrong; those of the API are JSON."""
+"""Page errors outside their views: each is a short page that states what is wrong; the API's are JSON."""
 
 import re
 from urllib.parse import urljoin, urlsplit
@@ -17,7 +17,7 @@ ERRORS = {"bad": BadRequest, "denied": PermissionDenied, "large": RequestDataToo
 
 
 def fail(request: HttpRequest, name: str) -> HttpResponse:
-    """Raise the error of this name."""
+    """Raise the error with this name."""
     raise ERRORS[name]("secret")
 
 
@@ -103,7 +103,7 @@ def test_no_page_leads_to_another_host_whatever_its_path(client, settings, path,
 
 
 def host_in_browser(address: str, base: str) -> str:
-    """Return the host of an address as browsers resolve it: without tabs and line ends, and `\\` counts as `/`."""
+    """Return an address's host as browsers resolve it: without tabs and line ends, and `\\` counts as `/`."""
     plain = re.sub(r"[\t\r\n]", "", address).replace("\\", "/")
     # `///host` is `//host` for them.
     return urlsplit(urljoin(base, re.sub(r"^//+", "//", plain))).netloc

@@ -1,4 +1,4 @@
-"""Formats of the public site's templates: amounts, times and texts from the chain."""
+"""The public site templates' formats: amounts, times and texts from the chain."""
 
 from datetime import timedelta
 from decimal import Decimal

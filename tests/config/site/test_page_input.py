@@ -1,4 +1,4 @@
-"""Parameters of public pages that break a rule: the page that names both."""
+"""Public page parameters that break a rule: the page that names both."""
 
 import re
 
@@ -19,7 +19,7 @@ def token():
 
 
 def refusal_of(answer):
-    """Return the parameter and the rule on the page of a refusal, which is like other pages of the site."""
+    """Return the parameter and the rule on a refusal's page, which is like other site pages."""
     page = Page(answer.text)
     assert answer.status_code == 400
     assert not page.scripts_inside and page.titles == 1 and {"header", "footer"} <= set(page.elements)

@@ -1,4 +1,4 @@
-"""Rate limit of the public pages."""
+"""The public pages' rate limit."""
 
 import secrets
 
@@ -14,7 +14,7 @@ ADDRESS = "192.0.2.41"
 
 @pytest.fixture
 def pages(client, settings):
-    """Return the paths of pages, of which an address may open two a minute."""
+    """Return page paths; an address may open two a minute."""
     token = TokenFactory()
     place = f"{token.chain_id}/{token.contract_address}"
     settings.RATE_LIMIT_PAGES = 2

@@ -1,4 +1,4 @@
-"""Look of the public site: colors, assets, languages and variables of an installation."""
+"""The public site's look: an installation's colors, assets, languages and variables."""
 
 import re
 

@@ -34,12 +34,12 @@ def words_in(text: str) -> set[str]:
     return set(re.findall(r"[a-z]+(?:['’][a-z]+)?", re.sub(r"%\(\w+\)[sd]|<[^>]*>", " ", text.lower())))
 
 
-# Words that texts of pages have in English only, so that a text that is not marked is found, too.
+# Words that page texts have in English only, so that a text that is not marked is found, too.
 COMMON = words_in("""
     the of and is are was not no by from with this that these which to for at on it its be been has have than last
     first show hide more all any only other unknown none yet price buy sell trade market launch warning
 """)
-# Data of these pages that contain such words.
+# Data on these pages that contain such words.
 NAMES = re.compile(
     r"USD|Launchboard|BNB Smart Chain|Arbitrum One|Higher|HIGH(?:ER)?"
     r"|Clanker Token|Token [0-9]+|\w+…\w+|0x\w+|\b\w{32,44}\b"
@@ -61,7 +61,7 @@ class ShownTexts(HTMLParser):
         values = {name: value or "" for name, value in attrs}
         if tag in _SILENT or "lang" in values and tag == "a":
             self._silent.append(tag)
-        # Addresses have titles of their own.
+        # Addresses have their own titles.
         if tag not in _SILENT:
             self.texts += [values[name] for name in _SHOWN_ATTRIBUTES if not re.match("0x", values.get(name, "0x"))]
         if tag == "meta" and re.search("title|description|alt", values.get("property", "") + values.get("name", "")):
@@ -80,7 +80,7 @@ class ShownTexts(HTMLParser):
 
 @cache
 def english_words(locale: str) -> frozenset[str]:
-    """Return the words of the English sources that no translation of the language has."""
+    """Return the words in the English sources that no translation in the language has."""
     catalog = read_catalog(catalog_path(locale, "mo"))
     sources = {word for key in catalog for word in words_in(str(key[0] if isinstance(key, tuple) else key))}
     translated = {word for text in catalog.values() for word in words_in(text)}
@@ -88,7 +88,7 @@ def english_words(locale: str) -> frozenset[str]:
 
 
 def english_in(answer, locale: str) -> list[str]:
-    """Return the texts of a page with an English word."""
+    """Return a page's texts with an English word."""
     assert answer.status_code in (200, 400, 404, 503), answer.status_code
     texts = [NAMES.sub("", text) for text in ShownTexts(answer.text).texts]
     assert len(texts) > 5
@@ -128,7 +128,7 @@ def make_chains(settings) -> None:
 
 
 def token_paths() -> Iterator[str]:
-    """Create tokens in all states, and yield the paths of their pages."""
+    """Create tokens in all states, and yield their page paths."""
     codes = [code for code in WARNINGS if code != "POSSIBLE_COPY"]
     scene = make_scene(launch_warnings=codes, verified=True)
     make_airdrop(scene)
@@ -170,7 +170,7 @@ OTHERS = (
 
 @pytest.fixture(params=LOCALES)
 def look(client, request):
-    """Return a function that returns the English texts of a page in one of the languages."""
+    """Return a function that returns a page's English texts in a language."""
 
     def english_texts(path: str) -> list[str]:
         return english_in(client.get(f"/{request.param}{path}"), LOCALES[request.param])

@@ -1,4 +1,4 @@
-"""Texts of the public site in all of its languages: complete catalogs, and pages without English words."""
+"""The public site's texts in all its languages: complete catalogs, and pages without English words."""
 
 import gettext
 import re
@@ -18,9 +18,9 @@ from config.environment.variables import BASE_DIR
 from config.site.formats import compact, join_parts, local_separators, short_duration, usd
 
 CATALOGS = BASE_DIR / "config" / "site" / "locale"
-# English is the language of the sources.
+# English is the sources' language.
 LOCALES = [to_locale(code) for code in LANGUAGES if code != "en"]
-# Folders with texts of pages; the Makefile leaves out the same ones.
+# Folders with page texts; the Makefile leaves out the same ones.
 PACKAGES = ("config", "leaderboard", "templates", "tokens")
 _PLACEHOLDER = re.compile(r"%(?:\([a-z_0-9]+\))?[a-z%]|#|</?[a-z]+|https?://\S+")
 
@@ -30,7 +30,7 @@ def catalog_path(locale: str, suffix: str) -> Path:
 
 
 def need(program: str) -> str:
-    """Return the path of a tool of GNU gettext; fail the test without it."""
+    """Return a GNU gettext tool's path; fail the test without it."""
     found = shutil.which(program)
     if found is None:
         pytest.fail(f"{program} is not installed: run `make gettext`, or install GNU gettext")
@@ -38,7 +38,7 @@ def need(program: str) -> str:
 
 
 def read_catalog(path: Path) -> dict[object, str]:
-    """Return id -> text of a compiled catalog; ids of plural forms are pairs of an id and the form's number."""
+    """Return id -> text in a compiled catalog; plural ids are pairs: an id and the form's number."""
     with path.open("rb") as file:
         messages: dict[object, str] = gettext.GNUTranslations(file)._catalog
     return {key: text for key, text in messages.items() if key != ""}
@@ -50,7 +50,7 @@ def ids_of(path: Path) -> set[object]:
 
 @pytest.fixture(scope="module")
 def extracted(tmp_path_factory):
-    """Extract all texts from a copy of the sources by Django's command, and return the compiled ids."""
+    """Extract all texts from a source copy by Django's command, and return the compiled ids."""
     need("xgettext")
     copy = tmp_path_factory.mktemp("sources")
     for package in PACKAGES:
@@ -61,7 +61,7 @@ def extracted(tmp_path_factory):
     with chdir(copy), override_settings(LOCALE_PATHS=[str(copy / "locale")]):
         call_command("makemessages", locale=["en"], ignore_patterns=ignored, no_obsolete=True, verbosity=0)
     texts = copy / "locale" / "en" / "LC_MESSAGES" / "django.po"
-    # Without a text, a message is no part of the compiled file.
+    # Without a text, a message is not in the compiled file.
     marked = re.sub(r'^(msgstr(?:\[[01]\])?) ""$(?!\n"[A-Z])', r'\1 "x"', texts.read_text(), flags=re.MULTILINE)
     texts.write_text(marked)
     subprocess.run([need("msgfmt"), "--output-file", texts.with_suffix(".mo"), texts], check=True)
@@ -104,7 +104,7 @@ def test_placeholders_are_those_of_the_source(locale):
         assert len(found) == len(_PLACEHOLDER.findall(str(source))) or isinstance(key, tuple), (source, text)
 
 
-# English term -> words, of which a translation of a text with the term has one: the guide's table, by language.
+# English term -> words, one of which is in each translation with the term: the guide's table, by language.
 def terms_of(column: int) -> dict[str, tuple[str, ...]]:
     guide = (BASE_DIR / "docs" / "contributing.md").read_text()
     table = guide.split("| English | German | Chinese |", 1)[1].split("\n\n", 1)[0]
@@ -132,7 +132,7 @@ def test_one_term_has_one_word(locale, column):
     assert wrong == []
 
 
-# Values of these end with a Chinese character.
+# These values end with a Chinese character.
 _CHINESE_VALUES = re.compile(r"%\((?:age|period|moment|interval)\)s")
 _HAN = "[\u4e00-\u9fff]"
 

@@ -24,7 +24,7 @@ FEEDS = ("dexscreener", "dextools", "udf", "daily")
 
 @pytest.fixture(autouse=True)
 def feeds(settings: Any) -> None:
-    """Enable all feeds, with nothing cached of other tests."""
+    """Enable all feeds, with nothing cached from other tests."""
     redis_client().flushdb()
     settings.FEEDS = FEEDS
     settings.RATE_LIMIT_PUBLIC = 0
@@ -32,7 +32,7 @@ def feeds(settings: Any) -> None:
 
 @pytest.fixture
 def explorer(settings: Any) -> Iterator[ExplorerStandIn]:
-    """Run an explorer of two chains. It has no token yet."""
+    """Run an explorer for two chains. It has no token yet."""
     with ExplorerStandIn() as running:
         settings.EXPLORER_URLS = {CHAIN: running.url, CHAIN_ID: running.url}
         yield running

@@ -24,7 +24,7 @@ TICK = -230_400
 
 
 def follow_chain(*, first: int = FIRST, final: int = FINAL, followed_to: int = HEAD, **columns: Any) -> Coverage:
-    """Store the rows of a followed chain; its final block is FINAL, at the block's second of WEEK."""
+    """Store a followed chain's rows; its final block is FINAL, at the block's second of WEEK."""
     info = registry().chains[CHAIN]
     if not ChainHead.objects.exists():
         ChainHeadFactory(chain_id=CHAIN, head=HEAD, final=final, followed=followed_to)
@@ -42,7 +42,7 @@ def follow_chain(*, first: int = FIRST, final: int = FINAL, followed_to: int = H
 
 
 def block_time(number: int) -> datetime:
-    """Return the time of a block, as `make_trade` has it."""
+    """Return a block's time, as `make_trade` has it."""
     return WEEK + timedelta(seconds=number)
 
 
@@ -71,7 +71,7 @@ def make_pair(**columns: Any) -> Token:
 
 
 def add_change(token: Token, *, block: int, log_index: int, liquidity: int = 10**24, **columns: Any) -> None:
-    """Store a change of liquidity between the first tick and one that no trade reaches."""
+    """Store a liquidity change between the first tick and one that no trade reaches."""
     values: dict[str, Any] = {
         "at": block_time(block),
         "tick_lower": TICK,
@@ -85,7 +85,7 @@ def add_change(token: Token, *, block: int, log_index: int, liquidity: int = 10*
 
 
 def add_swap(token: Token, *, block: int, log_index: int = 5, **columns: Any) -> None:
-    """Store a purchase of 1,000 tokens for 0.0000002 WETH."""
+    """Store a purchase: 1,000 tokens for 0.0000002 WETH."""
     values: dict[str, Any] = {
         "tx_index": 7,
         "fee": 10_000,

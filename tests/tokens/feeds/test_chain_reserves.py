@@ -1,4 +1,4 @@
-"""Tests of tokens/feeds/checking/chain_reserves.py: the check's own bounds of prices are those of the rule."""
+"""Tests for tokens/feeds/checking/chain_reserves.py: the check's own price bounds equal the rule's."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ def reserves_of(*logs: PoolLog) -> ChainReserves:
 def test_two_computations_of_the_bounds_agree(launched, others, root, pair):
     reserves = reserves_of(
         *(change(*drawn, block=7, tx_index=1) for drawn in launched),
-        # Another transaction of the block.
+        # Another transaction in the block.
         *(change(*drawn, block=7, tx_index=2) for drawn in others[:3]),
         *(change(*drawn) for drawn in others[3:]),
     )

@@ -1,4 +1,4 @@
-"""Endpoints of TradingView's UDF."""
+"""TradingView's UDF endpoints."""
 
 from datetime import datetime, timedelta
 
@@ -54,7 +54,7 @@ def test_a_symbol_is_a_token_in_usd(token, text):
     symbol = answer_of("symbols", symbol=text)
     assert (symbol["ticker"], symbol["name"], symbol["description"]) == (SYMBOL, "DOGE/USD", "Doge")
     assert (symbol["session"], symbol["timezone"], symbol["type"]) == ("24x7", "Etc/UTC", "crypto")
-    # Five digits of the price.
+    # Five price digits.
     assert symbol["pricescale"] == 10**9
 
 
@@ -141,7 +141,7 @@ def test_bars_in_the_quote_token_have_its_prices_and_volume(candles):
 
 @pytest.mark.parametrize(("suffix", "currency"), [("", "usd"), (".QUOTE", "quote")])
 @pytest.mark.parametrize(("resolution", "interval"), [("1", "1m"), ("60", "1h"), ("1D", "1d")])
-# Seconds of the day; the last range is empty.
+# Seconds in the day; the last range is empty.
 @pytest.mark.parametrize("bounds", [(0, 86_400), (3600, 18_001), (7201, 18_000), (3600, 3600)])
 def test_bars_are_the_candles_of_the_api(candles, suffix, currency, resolution, interval, bounds):
     span = {"from": START + bounds[0], "to": START + bounds[1]}

@@ -1,4 +1,4 @@
-"""Volume and fees of a day: the endpoint, beside sums of the followed trades of a chain with a block each hour."""
+"""A day's volume and fees: the endpoint, beside sums over the followed trades on a chain with a block each hour."""
 
 from collections import Counter, defaultdict
 from datetime import UTC, datetime, timedelta
@@ -19,13 +19,13 @@ from tokens.models import Coverage, LaunchFacts, PoolTrade, Token, TokenEvent
 
 pytestmark = pytest.mark.django_db
 
-# The day of the simulated chain's first block.
+# The simulated chain's first block's day.
 DAY = "2025-01-01"
 
 
 @pytest.fixture
 def chain(follow_hours):
-    """Follow a chain of 70 hours, of which the first two days are verified."""
+    """Follow a 70-hour chain, whose first two days are verified."""
     followed, _ = follow_hours(Traffic(launches=0.8, swaps=3, legacy=0.3), hours=70, verified=50)
     return followed
 
@@ -35,7 +35,7 @@ def fetch(**parameters):
 
 
 def fee_of(trade):
-    """Return the parts per million of a trade's fee: those of the event, or the launch's."""
+    """Return a trade's fee in parts per million: the event's, or the launch's."""
     if trade.fee is not None:
         return trade.fee
     fees = LaunchFacts.objects.get(token_id=trade.token_id).facts["fees"]
@@ -43,7 +43,7 @@ def fee_of(trade):
 
 
 def expected(first, end):
-    """Return quote token -> volume, fees and counts of the trades of these times, as fractions."""
+    """Return quote token -> volume, fees and counts for the trades at these times, as fractions."""
     sums = defaultdict(lambda: defaultdict(Fraction))
     for trade in PoolTrade.objects.filter(at__gte=first, at__lt=end, is_conversion=False).select_related("token"):
         quote = sums[trade.token.paired_token]

@@ -1,4 +1,4 @@
-"""Endpoints of the feeds of events: DEX Screener's and DEXTools' adapters."""
+"""Event feed endpoints: DEX Screener's and DEXTools' adapters."""
 
 import re
 from decimal import Decimal
@@ -28,7 +28,7 @@ from tokens.models import ChainHead, LaunchFacts, Token
 
 pytestmark = pytest.mark.django_db
 
-# Of every number in the schemas of DEXTools.
+# For every number in DEXTools' schemas.
 NUMBER = r"\d+\.\d+"
 ZORA = "0x777777751622c0d3258f214F9DF38E35BF45baF3"
 
@@ -169,7 +169,7 @@ def test_a_pair_of_dex_screener_never_changes(pair, settings):
     fees = {"type": "static", "clanker_fee": "100", "paired_fee": "100", "hook": None}
     LaunchFacts.objects.update(facts={"pool": {"pair_decimals": 18, "tick": 0}, "fees": fees})
     assert answer_of(path, id=POOL.upper().replace("X", "x")) == {"pair": described | {"feeBps": 100}}
-    # The fee of a sale is another one.
+    # A sale's fee is another one.
     LaunchFacts.objects.update(facts={"pool": {"pair_decimals": 18, "tick": 0}, "fees": fees | {"paired_fee": "90"}})
     assert answer_of(path, id=POOL) == {"pair": described}
     assert fetch(path, id="0x" + "00" * 32).json() == {"error": "Pair not found"}

@@ -1,4 +1,4 @@
-"""`manage.py check_feeds` on a development chain: the feeds have exactly the events of the node's logs."""
+"""`manage.py check_feeds` on a development chain: the feeds have exactly the node's logged events."""
 
 import re
 from datetime import timedelta
@@ -47,7 +47,7 @@ def test_the_feeds_have_the_events_of_the_logs(traded):
     assert found.events == trades + changes
     assert trades > 30
     assert changes >= 4
-    # The range has the first price of each pool.
+    # The range has each pool's first price.
     assert (found.unpriced, found.unreserved) == (0, 0)
 
 
@@ -72,7 +72,7 @@ def test_events_that_are_missing_invented_or_different_are_named(traded):
 
 @pytest.fixture
 def converted(followed_launchpad):
-    """Launch a token with a recipient of the paired token only, trade it, and collect its fees, as anybody may."""
+    """Launch a token with a recipient for the paired token only, trade it, and collect its fees, as anybody may."""
     at = followed_launchpad.deployment
     anybody = node_client.connect(at.rpc_url).eth.accounts[-TRADERS]
     shares = (Recipient(admin=anybody, recipient=anybody, bps=10_000, wants="Paired"),)
@@ -98,7 +98,7 @@ def test_a_conversion_through_a_router_that_is_stored_as_a_trade_is_named(conver
         rows.update(is_conversion=not wrong.is_conversion)
         (difference,) = compare().differences
         assert difference.startswith(f"block {wrong.block_number}, log {wrong.log_index}: maker is")
-        # The sender of a trade may be unknown, and the locker of a conversion is not.
+        # A trade's sender may be unknown, and a conversion's locker is not.
         rows.update(is_conversion=False, trader=None)
         assert len(compare().differences) == wrong.is_conversion
         rows.update(is_conversion=wrong.is_conversion, trader=wrong.trader)
@@ -106,7 +106,7 @@ def test_a_conversion_through_a_router_that_is_stored_as_a_trade_is_named(conver
 
 def test_events_without_a_maker_are_counted_and_named_on_request(converted):
     launchpad, sample, anybody = converted
-    # A few blocks are read by their hashes, with senders; the longer range of the fixture by its logs, without.
+    # A few blocks are read by their hashes, with senders; the fixture's longer range by its logs, without.
     buy(launchpad.deployment, sample, anybody, wei=10**16)
     Followed(CHAIN_ID).catch_up()
     launchpad.mine(6)
@@ -202,7 +202,7 @@ def test_a_pair_that_was_launched_otherwise_is_named(traded):
     later = token.deployed_at + timedelta(seconds=60)
     for columns, text in (
         ({"tx_hash": "0x" + "1" * 64}, "createdAtTxnId is 0x1"),
-        # A launch of another token.
+        # Another token's launch.
         ({"tx_hash": other.tx_hash, "block_number": other.block_number}, f"createdAtTxnId is {other.tx_hash}"),
         ({"block_number": token.block_number + 1}, f"createdAtTxnId is {token.tx_hash}"),
         ({"deployed_at": later}, f"createdAtBlockTimestamp is {int(later.timestamp())}"),
@@ -247,7 +247,7 @@ def test_a_pair_with_another_fee_than_its_swaps_is_named(traded):
 
 @pytest.fixture
 def curves(own_launchpad, settings, forget_chains):
-    """Follow all launchpads of the development chain, and trade tokens of curves until some graduate, and on."""
+    """Follow all launchpads on the development chain, and trade curve tokens until some graduate, and on."""
     settings.CHAINS_FILES = (*settings.CHAINS_FILES, str(LAUNCHPADS_FILE))
     settings.LAUNCHPADS = {CHAIN_ID: ("clanker", "curve", "plain")}
     forget_chains()
@@ -265,7 +265,7 @@ def curves(own_launchpad, settings, forget_chains):
     for _ in range(2):
         for _ in range(35):
             traders.trade_once()
-        # Some bars of a minute end in every run, however fast it is.
+        # Some one-minute bars end in every run, however fast it is.
         own_launchpad.rpc("evm_increaseTime", 120)
     Followed(CHAIN_ID).catch_up()
     own_launchpad.mine(6)

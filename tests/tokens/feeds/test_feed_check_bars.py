@@ -1,4 +1,4 @@
-"""`manage.py check_feeds` on two days of a development chain: bars and daily sums, and each seeded error is named."""
+"""`manage.py check_feeds` on two days on a development chain: bars and daily sums, and each seeded error is named."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -28,7 +28,7 @@ HOUR, DAY = 3600, 86_400
 
 @pytest.fixture
 def traded(followed_launchpad: Launchpad) -> int:
-    """Follow a chain with trades on a whole day and on parts of the days around it; return the day's beginning."""
+    """Follow a chain with trades on a whole day and on parts before and after it; return the day's beginning."""
     chain = followed_launchpad
     traders = SampleTraders(chain.deployment.rpc_url, random=SimulatedChain(7).rng)
     now = int(chain.rpc("eth_getBlockByNumber", "latest", False)["timestamp"], 16)
@@ -81,7 +81,7 @@ def test_bars_and_days_are_those_of_the_logs(traded):
     assert "1 days compared, 0 without USD, 0 differ" in output
     blocks = served()
     check = FeedCheck(installed_chain(CHAIN_ID), blocks.first, verified=blocks.verified)
-    # Several runs, so that bars and days are made of more than one, and reserves of former ones.
+    # Several runs, so that bars and days span more than one, and reserves span former ones.
     while check.next <= blocks.last:
         check.compare(min(check.next + 30, blocks.last))
     assert str(check.comparison) in output
@@ -98,7 +98,7 @@ def test_bars_of_minutes_are_read_only_of_tokens_that_may_have_some(traded, own_
         with CaptureQueriesContext(connection) as queries:
             while check.next <= served().last:
                 check.compare(served().last)
-    # One for each size of bars.
+    # One for each bar size.
     assert sum("minutecandle" in query["sql"] for query in queries) == 3
     assert check.comparison.differences == []
 
@@ -123,7 +123,7 @@ def test_a_bar_that_differs_is_named_in_each_size_and_currency(traded):
     # The close before it counts, too.
     assert found and float(minute.low / 2) < float(found[1]) <= float(minute.low)
     assert lower.startswith("blocks ")
-    # The close, and the open of the next bar.
+    # The close, and the next bar's open.
     closes = [line.split(" at ") for line in changed(row(hour), close_usd=hour.close_usd * 1.001)]
     named = {(place.split(" of ")[0].split(", ")[-1], what.split(": ")[1][:4]) for place, what in closes}
     assert {(f"bar {size}", f"{name} is") for size in ("60", "240") for name in "oc"} <= named
@@ -163,7 +163,7 @@ def test_reserves_that_differ_are_named(traded):
     after = change.position // 2**20 + 1
     rows = PoolLiquidityChange.objects.filter(pk=change.pk)
     rows.update(liquidity=F("liquidity") + 10**16)
-    # The launch is before the range: no event of it differs.
+    # The launch is before the range: no event differs.
     with pytest.raises(CommandError) as raised:
         run(**{"from": after})
     lines = [line for line in str(raised.value).splitlines() if line.startswith("block ")]

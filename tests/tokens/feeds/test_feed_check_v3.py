@@ -1,4 +1,4 @@
-"""`manage.py check_feeds` on a simulated chain: fees of v3 are those of the pools, and long ranges are in runs."""
+"""`manage.py check_feeds` on a simulated chain: v3 fees are the pools', and long ranges are in runs."""
 
 import re
 from decimal import Decimal
@@ -28,7 +28,7 @@ LAST = 36
 
 @pytest.fixture
 def node(follow_hours: Any) -> Node:
-    """Follow a chain of 45 hours with pools of v3, which answer with a fee of 1 %, and return its node."""
+    """Follow a 45-hour chain with v3 pools, which respond with a 1 % fee, and return its node."""
     chain, node = follow_hours(Traffic(launches=0.8, swaps=1, legacy=0.6), hours=45, verified=LAST)
     for pool in Token.objects.exclude(generation="v4").values_list("pool_address", flat=True):
         chain.views[pool.lower(), "fee()"] = encode_values(("uint24",), (10_000,))
@@ -43,7 +43,7 @@ def compare() -> FeedCheck:
 
 
 def of_sums(check: FeedCheck) -> list[str]:
-    """Return the differences of bars and days: simulated liquidity is none that a pool could have."""
+    """Return the differences in bars and days: simulated liquidity is none that a pool could have."""
     return [line for line in check.comparison.differences if ", day " in line or "bar " in line]
 
 

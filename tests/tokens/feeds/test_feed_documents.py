@@ -1,4 +1,4 @@
-"""The answers in docs/feeds.md are those of the service, and every answer is as the API description has it."""
+"""The answers in docs/feeds.md are the service's, and every answer is as the API description has it."""
 
 import json
 import re
@@ -30,13 +30,13 @@ from tokens.models import LaunchFacts
 pytestmark = pytest.mark.django_db
 
 GUIDE = BASE_DIR / "docs" / "feeds.md"
-# An answer of the guide: the path, and the JSON.
+# A response in the guide: the path, and the JSON.
 _ANSWER = re.compile(r"<!-- answer: (\S+) -->\n```json\n(.*?)```\n", re.DOTALL)
 
 
 @pytest.fixture
 def world(settings, explorer):
-    """Store a pair with two trades, liquidity, and candles; a node has a block in each hour of WEEK."""
+    """Store a pair with two trades, liquidity, and candles; a node has a block in each WEEK hour."""
     settings.FEED_DEX_KEY, settings.FEED_DEX_NAME = "mypad", "My Pad"
     follow_chain()
     token = make_pair()
@@ -48,7 +48,7 @@ def world(settings, explorer):
     add_change(token, block=110, log_index=8, tx_index=9)
     for hour in (2, 3, 5):
         make_candle(token, WEEK + timedelta(hours=hour), hour, hour + 2, hour, hour + 1, seconds=3600)
-    # In smallest units, with a fraction of a token.
+    # In smallest units, with a token fraction.
     explorer.listed[TOKEN] = [(SENDER, 10**29 - 10**21 + 1), ("0x" + "22" * 20, 10**21 - 1)]
     return token
 

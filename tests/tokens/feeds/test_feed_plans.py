@@ -1,4 +1,4 @@
-"""Query plans of the feeds: blocks are read by the index of positions of each partition, and no table as a whole."""
+"""The feeds' query plans: blocks are read by each partition's position index, and no table as a whole."""
 
 import re
 from datetime import timedelta
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(scope="module")
 def token(django_db_setup, django_db_blocker):
-    """Create trades and liquidity changes of TOKENS tokens, one each minute and block; gone after this module."""
+    """Create trades and liquidity changes for TOKENS tokens, one each minute and block; gone after this module."""
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         make_weeks(WEEKS)
         tokens = [
@@ -44,7 +44,7 @@ def token(django_db_setup, django_db_blocker):
 
 
 def explained(run):
-    """Return the plans of the queries that read trades or liquidity changes."""
+    """Return the plans for the queries that read trades or liquidity changes."""
     with CaptureQueriesContext(connection) as queries:
         run()
     found = []

@@ -1,4 +1,4 @@
-"""tokens/feeds/checking/internal_swaps.py: the hook of a pool's own start counts, or else the launch pool's."""
+"""tokens/feeds/checking/internal_swaps.py: the hook in a pool's own start counts, or else the launch pool's."""
 
 from fractions import Fraction
 
@@ -31,7 +31,7 @@ token = "token"
 
 
 def started(pool, hook, info):
-    """Return the PoolManager's log of a pool's start."""
+    """Return the PoolManager's log about a pool's start."""
     log = emit(
         str(info.v4_pool_manager),
         STARTED,

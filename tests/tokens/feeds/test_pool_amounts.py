@@ -1,4 +1,4 @@
-"""Tests of tokens/feeds/pool_amounts.py: amounts and reserves of liquidity, beside fractions."""
+"""Tests for tokens/feeds/pool_amounts.py: liquidity amounts and reserves, beside fractions."""
 
 from fractions import Fraction
 
@@ -7,7 +7,7 @@ import pytest
 from tokens.feeds.pool_amounts import MOST_TICKS, PoolReserves, liquidity_amounts
 from tokens.trades.pool_prices import pool_price, price_root, tick_root
 
-# TickMath.MIN_SQRT_PRICE and MAX_SQRT_PRICE of Uniswap v4.
+# TickMath.MIN_SQRT_PRICE and MAX_SQRT_PRICE in Uniswap v4.
 EXTREMES = {-887_272: 4295128739, 887_272: 1461446703485210103287273052203988822378723970342}
 Q96 = 2**96
 
@@ -34,7 +34,7 @@ def test_the_root_of_a_price_is_the_one_that_the_price_was_made_of(is_currency0,
 
 
 def exact_amounts(liquidity, root, lower, upper):
-    """Return what a range holds, by equations 6.29 and 6.30 of the whitepaper."""
+    """Return what a range holds, by equations 6.29 and 6.30 in the whitepaper."""
     low, high = Fraction(tick_root(lower), Q96), Fraction(tick_root(upper), Q96)
     here = min(max(Fraction(root, Q96), low), high)
     return liquidity * (1 / here - 1 / high), liquidity * (here - low)

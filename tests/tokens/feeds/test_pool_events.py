@@ -1,4 +1,4 @@
-"""Tests of tokens/feeds/pool_events.py: events of blocks with amounts, prices and reserves, beside fractions."""
+"""Tests for tokens/feeds/pool_events.py: block events with amounts, prices and reserves, beside fractions."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -78,7 +78,7 @@ def test_makers_are_traders_lockers_and_unknown_senders():
 
 
 def exact(liquidity, root):
-    """Return currency 0 and currency 1 of the pool's range at a price."""
+    """Return currency 0 and currency 1 in the pool's range at a price."""
     low, high = Fraction(tick_root(TICK), Q96), Fraction(tick_root(-120_000), Q96)
     here = min(max(Fraction(root, Q96), low), high)
     return liquidity * (1 / here - 1 / high), liquidity * (here - low)
@@ -129,7 +129,7 @@ def test_where_the_token_is_currency_1_amounts_are_still_those_of_the_token():
 )
 def test_amounts_of_an_event_that_has_them_are_its_own(address, amounts):
     token = make_pair(contract_address=address)
-    # Before the first trade of a pool whose first tick is unknown, the event's amounts are known all the same.
+    # Before the first trade in a pool whose first tick is unknown, the event's amounts are known all the same.
     LaunchFacts.objects.filter(token=token).update(facts={"pool": {"pair_decimals": 18, "tick": None}})
     add_change(token, block=120, log_index=6, liquidity=-(10**24), amount0=7, amount1=9)
     (event,) = events()
@@ -151,7 +151,7 @@ def test_too_many_events_are_refused():
     add_swap(token, block=110)
     multiply(PoolTrade.objects.get(), {"position": "position + n"}, rows=MOST_EVENTS)
     assert len(events(110)) == MOST_EVENTS
-    # With the one of block 101.
+    # With block 101's.
     with pytest.raises(TooManyEventsError):
         events()
 
@@ -174,7 +174,7 @@ def test_the_number_of_queries_does_not_depend_on_the_events():
         with CaptureQueriesContext(connection) as queries:
             assert len(events()) == 2 * (number + 1)
         counts.append(len(queries))
-        # Each has a log of its own.
+        # Each has its own log.
         token.liquidity_changes.update(position=(101 << 20) + 50 + number)
     assert counts == [6, 6, 6]
 

@@ -1,4 +1,4 @@
-"""Tests of tokens/feeds/served_blocks.py: the blocks that feeds serve, and blocks by time."""
+"""Tests for tokens/feeds/served_blocks.py: the blocks that feeds serve, and blocks by time."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""DEXTools' `asset/holders`: the lists of an explorer, here a stand-in that folds the transfers of a node."""
+"""DEXTools' `asset/holders`: an explorer's lists, here a stand-in that folds a node's transfers."""
 
 from collections.abc import Callable
 from io import StringIO
@@ -27,7 +27,7 @@ def fetch(chain: int = CHAIN, client: Any = None, **parameters: Any) -> Any:
 
 @pytest.fixture
 def token(traded: Any, explorer: ExplorerStandIn) -> Token:
-    """Return the most traded token of a development chain; the explorer reads its transfers."""
+    """Return a development chain's most traded token; the explorer reads its transfers."""
     explorer.node = traded.deployment.rpc_url
     most = PoolTrade.objects.values("token").annotate(trades=Count("*")).order_by("-trades")[0]
     return Token.objects.get(pk=most["token"])
@@ -35,7 +35,7 @@ def token(traded: Any, explorer: ExplorerStandIn) -> Token:
 
 @pytest.fixture
 def set_balances(explorer: ExplorerStandIn) -> Callable[..., None]:
-    """Return the function that makes the explorer list holders of TOKEN, by their balances."""
+    """Return the function that makes the explorer list TOKEN's holders, by their balances."""
     follow_chain()
     make_pair()
 
@@ -50,7 +50,7 @@ def account(number: int) -> str:
 
 
 class TestAnExplorerOfTheChain:
-    """Holders of a token that was launched and traded on a development chain."""
+    """Holders for a token that was launched and traded on a development chain."""
 
     def test_pages_have_all_holders_with_the_balances_of_the_contract(self, token: Token) -> None:
         chain = installed_chain(CHAIN_ID)
@@ -64,7 +64,7 @@ class TestAnExplorerOfTheChain:
         assert total > 1
         balances = chain.read_token_balances(token.contract_address, [each["address"] for each in holders]).amounts
         assert len(balances) == total
-        # Launched tokens can't be minted: all of the supply is held by these accounts.
+        # Launched tokens can't be minted: the whole supply is held by these accounts.
         assert sum(balances.values()) == token.supply
         assert [each["quantity"] for each in holders] == [balances[each["address"]] // 10**18 for each in holders]
         assert [*balances.values()] == sorted(balances.values(), reverse=True)

@@ -1,4 +1,4 @@
-"""Requests of a creator's ledger, and complete sums of fees."""
+"""Requests for a creator's ledger, and complete fee sums."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.tokens.ledger.creator_launches import CREATOR
 
 @pytest.fixture
 def summed(db):
-    """Complete the sums of all chains, which later events are added to."""
+    """Complete all chains' sums, which later events are added to."""
     sum_all_chains()
 
 
@@ -21,7 +21,7 @@ def fetch(client):
 
 @pytest.fixture
 def read(fetch):
-    """Return the `data` of a creator's ledger."""
+    """Return a creator ledger's `data`."""
 
     def read_data(creator=CREATOR, **parameters):
         answer = fetch(creator, **parameters)

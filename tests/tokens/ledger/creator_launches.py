@@ -1,4 +1,4 @@
-"""Launches of a creator with collected and claimed fees, as rows, and the amounts of a ledger."""
+"""A creator's launches with collected and claimed fees, as rows, and a ledger's amounts."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -16,14 +16,14 @@ CREATOR = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
 ALICE = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 BOB = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
 WETH, USDC = "0x4200000000000000000000000000000000000006", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
-# The numeric order of addresses is that of a pool's currencies: this token is currency 0.
+# Addresses' numeric order is a pool's currency order: this token is currency 0.
 TOKEN = "0x1111111111111111111111111111111111111111"
 # The third day before today.
 FIRST = timezone.now().replace(hour=12, minute=0, second=0, microsecond=0) - timedelta(days=3)
 
 
 def shares(*recipients):
-    """Return the extensions of a launch with these recipients of its fees."""
+    """Return a launch's extensions with these fee recipients."""
     bps = 10_000 // len(recipients)
     fees = [{"admin": each, "recipient": each, "bps": bps, "token": "Both"} for each in recipients]
     unset = dict.fromkeys(["vault", "airdrop", "devBuy", "sniperTax", "positions"])
@@ -37,7 +37,7 @@ def day(number):
 
 
 def launch(*recipients, **columns):
-    """Create a v4 launch of the creator, with a history that is stored completely."""
+    """Create a v4 launch by the creator, with a history that is stored completely."""
     if not Coverage.objects.exists():
         CoverageFactory(first_block=1, addresses=sorted(base().emitters | pool_makers(base())))
     values = {"contract_address": TOKEN, "msg_sender": CREATOR, "extensions": shares(*(recipients or (ALICE,)))}
@@ -45,7 +45,7 @@ def launch(*recipients, **columns):
 
 
 def collect(token, first, second, *, days=0):
-    """Store a collection with the amounts of each share, in the pool's currencies."""
+    """Store a collection with each share's amounts, in the pool's currencies."""
     amounts = {f"amount{place}": str(sum(each)) for place, each in enumerate((first, second))}
     rewards = {f"rewards{place}": [str(each) for each in part] for place, part in enumerate((first, second))}
     values = {"kind": "fees_collected", "token": token, "at": FIRST + timedelta(days=days)}
@@ -58,7 +58,7 @@ def hand_over(token, share, old, new):
 
 
 def multiply_events(count):
-    """Store the newest event so many times more, in blocks of their own."""
+    """Store the newest event so many times more, in their own blocks."""
     with connection.cursor() as cursor:
         cursor.execute(
             """

@@ -1,4 +1,4 @@
-"""GET /api/search-creator: creators by the beginning of a name, by a whole address or by a FID."""
+"""GET /api/search-creator: creators by a name's beginning, by a whole address or by a FID."""
 
 import pytest
 from django.db import connection
@@ -29,7 +29,7 @@ def keys(answer):
 
 
 def launch_of(fid, **names):
-    """Create a profile with these names, and a launch of the user."""
+    """Create a profile with these names, and a launch by the user."""
     SocialProfileFactory(fid=fid, **names)
     TokenFactory(requestor_fid=fid)
 

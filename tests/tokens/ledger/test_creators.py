@@ -1,4 +1,4 @@
-"""Creators of tokens, and their numbers of launches."""
+"""Token creators, and their launch counts."""
 
 import pytest
 
@@ -16,7 +16,7 @@ OTHER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
 
 
 def creator_of_known(token):
-    """Return the creator of a token, with the profiles that are stored."""
+    """Return a token's creator, with the profiles that are stored."""
     return creator_of(token, users_by_fid([token.requestor_fid]))
 
 

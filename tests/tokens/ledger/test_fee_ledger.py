@@ -1,4 +1,4 @@
-"""Earned and claimed fees of recipients, in GET /api/creators/{creator}."""
+"""Recipients' earned and claimed fees, in GET /api/creators/{creator}."""
 
 from decimal import Decimal
 
@@ -207,5 +207,5 @@ def test_it_adds_up_what_recorded_older_lockers_paid(read, installed_node):
 
 
 def logged(label, event):
-    """Return the arguments of a recorded transaction's logs of an event."""
+    """Return an event's arguments in a recorded transaction's logs."""
     return [log["args"] for log in decoded(label)["decodedLogs"] if log["event"] == event]

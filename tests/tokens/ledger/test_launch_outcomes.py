@@ -1,4 +1,4 @@
-"""What became of launches, in GET /api/creators/{creator}."""
+"""Launch outcomes, in GET /api/creators/{creator}."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -34,7 +34,7 @@ def test_outcomes_of_launches(read):
         "graduatedAt": None,
         "curveProgress": None,
         "marketCap": 5.0,
-        # Prices in USD are double those of these candles.
+        # Prices in USD are double these candles' prices.
         "peakMarketCap": 16_000.0,
         "peakMarketCapReason": None,
         "volume24h": 2.0,
@@ -62,7 +62,7 @@ def test_graduation_on_a_bonding_curve(read, market, graduated):
 def test_a_days_price_without_liquidity_is_no_peak(read, paired):
     token = launch(deployed_at=FIRST, supply=Decimal(10**29), paired_token=paired)
     LaunchFacts.objects.create(token=token, facts={"pool": {"pair_decimals": 18}})
-    # From 1e-10 to 1e20 of the paired token for a token: 0.1 of it at 1e-8, and 1,000 at 1.
+    # From 1e-10 to 1e20 paired tokens per token: 0.1 at 1e-8, and 1,000 at 1.
     ticks = (-230_270, 460_540) if paired == WETH else (-460_540, 230_270)
     PoolLiquidityChange.objects.create(
         token=token, position=token.block_number << 20, at=FIRST, tick_lower=ticks[0], tick_upper=ticks[1],

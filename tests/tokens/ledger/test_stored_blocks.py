@@ -1,4 +1,4 @@
-"""Amounts of GET /api/creators/{creator} while older blocks are still read."""
+"""Amounts in GET /api/creators/{creator} while older blocks are still read."""
 
 import pytest
 
@@ -61,7 +61,7 @@ def test_a_token_of_solana(read, settings, tmp_path):
     assert earned() == "history_not_read"
     FollowedAccount.objects.update(complete_to=1000)
     assert earned() == "8"
-    # A pool is read from the launch of its own token on.
+    # A pool is read from its own token's launch on.
     FollowedAccountFactory(first_slot=token.block_number + 1)
     assert earned() == "8"
     FollowedAccount.objects.update(first_slot=token.block_number + 1)
