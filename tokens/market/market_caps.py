@@ -1,13 +1,29 @@
 """Market caps by token address, with the price's time."""
 
 from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, TypedDict
 
+from tokens.chains.addresses import AddressOrMint
 from tokens.installation.installed_registry import registry
-from tokens.market.responses import MarketCap
 from tokens.models import Token
 from tokens.models.token import TokenQuerySet
 
 _COLUMNS = ("chain_id", "contract_address", "market__market_cap", "market__price_usd", "market__updated_at")
+
+
+class MarketCap(TypedDict):
+    """Market cap of a token, in USD."""
+
+    chainId: int
+    address: AddressOrMint
+    marketCap: Annotated[float | None, "Null while no source has a price, or the pool holds too little for it."]
+    priceUsd: float | None
+    marketDataUpdatedAt: Annotated[datetime | None, "Time of the price; null while there is none."]
+
+
+class MarketCaps(TypedDict):
+    data: list[MarketCap]
 
 
 def find_market_cap(address: str, *, chain_id: int | None, pool: str | None) -> MarketCap | None:

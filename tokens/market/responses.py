@@ -1,11 +1,9 @@
-"""Responses of the endpoints for trending pools and market caps."""
+"""Response of the endpoint for trending pools."""
 
-from datetime import datetime
 from typing import Annotated, Any, TypedDict
 
 from config.parsing.json_rules import Component, Schema
 from tokens.catalogue.responses import TOKEN_RECORD
-from tokens.chains.addresses import AddressOrMint
 from tokens.market.pool_statistics import CHANGE_PERIODS, PERIODS, TRADE_COUNTS
 
 
@@ -51,17 +49,3 @@ TrendingToken = Annotated[
 class Trending(TypedDict):
     trending: Annotated[list[str], "Pool addresses, sorted."]
     tokens: dict[str, TrendingToken]
-
-
-class MarketCap(TypedDict):
-    """Market cap of a token, in USD."""
-
-    chainId: int
-    address: AddressOrMint
-    marketCap: Annotated[float | None, "Null while no source has a price, or the pool holds too little for it."]
-    priceUsd: float | None
-    marketDataUpdatedAt: Annotated[datetime | None, "Time of the price; null while there is none."]
-
-
-class MarketCaps(TypedDict):
-    data: list[MarketCap]

@@ -15,9 +15,9 @@ from config.web.response_headers import public_cache_control
 from tokens.chains.registry.chains import ChainInfo
 from tokens.installation.installed_registry import DefaultFor, default_chain, has_market_source, registry
 from tokens.market import trending
-from tokens.market.market_caps import find_market_cap, find_market_caps
+from tokens.market.market_caps import MarketCap, MarketCaps, find_market_cap, find_market_caps
 from tokens.market.provider_rate_limit import NoCallSlotError
-from tokens.market.responses import MarketCap, MarketCaps, Trending
+from tokens.market.responses import Trending
 from tokens.market.serializers import MarketCapQuery, MarketCapsQuery, TrendingQuery
 
 _DOWN = "The market data provider returns no valid response"
