@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any, NotRequired, TypedDict
 
+from accounts.profiles.responses import RelatedUser
 from config.parsing.json_rules import Component
 from config.parsing.response_types import Timestamp, properties_schema
 from tokens.catalogue.record_fields import RECORD_FIELDS
@@ -20,19 +21,6 @@ class Tags(TypedDict):
     verified: Annotated[bool, "Set by an operator, or on-chain by the original admin."]
     knownInterfaceDeployer: bool
     blocked: bool
-
-
-class RelatedUser(TypedDict):
-    """The user who requested the launch, from the social protocol."""
-
-    fid: int
-    username: str | None
-    displayName: str | None
-    display_name: Annotated[str | None, "Same as displayName."]
-    pfpUrl: str | None
-    pfp_url: Annotated[str | None, "Same as pfpUrl."]
-    bio: str | None
-    verifiedAddresses: list[str]
 
 
 class RelatedMarket(TypedDict):

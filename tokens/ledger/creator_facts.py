@@ -10,11 +10,11 @@ from django.db.models import Count, DecimalField, F, Func, Max, Min, Q, Sum
 
 from accounts.models.profiles import MAX_FID
 from accounts.profiles import social_refresh
+from accounts.profiles.responses import RelatedUser
 from config.site.formats import COUNTED_LAUNCHES
 from config.site.page_input import parse_page_cursor
 from tokens.catalogue.list_plan import fetch_list
 from tokens.catalogue.listing import ListSort, PageRequest
-from tokens.catalogue.responses import RelatedUser
 from tokens.catalogue.selections import Selection
 from tokens.chains.addresses import parse_address
 from tokens.installation.installed_registry import chain_name

@@ -4,8 +4,9 @@ from datetime import datetime
 from typing import Annotated, TypedDict
 
 from accounts.models.profiles import MAX_FID
+from accounts.profiles.responses import RelatedUser
 from config.parsing.response_types import Day, Keywords, Wei
-from tokens.catalogue.responses import Cursor, RelatedUser, TokenRecord
+from tokens.catalogue.responses import Cursor, TokenRecord
 from tokens.ledger.earned_fees import CHANGES_READ
 from tokens.ledger.fee_ledger import NOT_SUMMED, POOLED_CURRENCY, TOO_MANY_RECIPIENTS
 from tokens.ledger.launch_outcomes import (
