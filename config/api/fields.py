@@ -63,14 +63,6 @@ class TextField(ShapedField):
         return text.strip()
 
 
-class SchemaField(ShapedField):
-    """Response value, described by its JSON Schema."""
-
-    def __init__(self, shape: Schema, **options: Any) -> None:
-        super().__init__(**options)
-        self.shape = shape
-
-
 class FlagField(serializers.BooleanField):
     """Boolean as true, false, 1 or 0; the framework's own field also accepts `yes`, `t` and `on`."""
 
