@@ -6,13 +6,14 @@ from typing import Any
 from django.contrib.postgres.operations import NotInTransactionMixin
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations import RunPython
+from psycopg import sql
 
 # SQL with named parameters, and their values.
 Statement = tuple[str, dict[str, Any]]
 _KEYS = 500
 
 
-class RunBatches(NotInTransactionMixin, RunPython):  # type: ignore[misc]
+class RunBatches(NotInTransactionMixin, RunPython):
     """Operation whose code yields statements: each is a transaction with the limits of a migration.
 
     The migration has no transaction of its own (`atomic = False`). If a statement fails, those before it stay, and the
@@ -27,9 +28,10 @@ class RunBatches(NotInTransactionMixin, RunPython):  # type: ignore[misc]
         """Run the statements of the reversal. Raises as `database_forwards` does."""
         self._run(self.reverse_code, schema_editor, states[0])
 
-    def _run(self, code: Callable[..., Any], schema_editor: BaseDatabaseSchemaEditor, state: Any) -> None:
+    def _run(self, code: Callable[..., Any] | None, schema_editor: BaseDatabaseSchemaEditor, state: Any) -> None:
         self._ensure_not_in_transaction(schema_editor)
-        for statement, parameters in code(state.apps, schema_editor) or ():
+        # `noop` returns None.
+        for statement, parameters in (code and code(state.apps, schema_editor)) or ():
             with schema_editor.connection.schema_editor() as editor:
                 editor.execute(statement, parameters)
 
@@ -39,7 +41,11 @@ def by_keys(table: str, key: str, statement: str) -> Callable[..., Iterator[Stat
 
     def statements(apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> Iterator[Statement]:
         with schema_editor.connection.cursor() as cursor:
-            cursor.execute(f"SELECT coalesce(min({key}), 0), coalesce(max({key}), -1) FROM {table}")  # noqa: S608
+            cursor.execute(
+                sql.SQL("SELECT coalesce(min({key}), 0), coalesce(max({key}), -1) FROM {table}").format(
+                    key=sql.Identifier(key), table=sql.Identifier(table)
+                )
+            )
             lowest, highest = cursor.fetchone()
         for first in range(lowest, highest + 1, _KEYS):
             yield statement, {"first": first, "end": first + _KEYS}

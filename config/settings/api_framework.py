@@ -105,6 +105,7 @@ DESCRIPTION = {
     "ENUM_NAME_OVERRIDES": {
         "PoolKind": ["standard", "project"],
         "FeesKind": ["static", "dynamic"],
+        "RewardsTokenEnum": ["Both", "Paired", "Clanker"],
         "ReasonEnum": "accounts.models.DeliveryReason.values",
         "UnknownTradesReason": ["no_own_trades", "history_not_read", "no_trades", "no_price"],
         "EventTypeName": "accounts.subscriptions.endpoint_bodies.EVENT_NAMES",

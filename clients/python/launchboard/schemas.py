@@ -924,7 +924,7 @@ class RewardsAnswer(TypedDict):
     userRewards: float
 
 
-RewardsTokenEnum: TypeAlias = Literal["Both", "Clanker", "Paired"]
+RewardsTokenEnum: TypeAlias = Literal["Both", "Paired", "Clanker"]
 
 
 RoleEnum: TypeAlias = Literal[
@@ -1246,9 +1246,6 @@ class TokenAirdrop(TypedDict):
     merkleRoot: str
     amount: str
     entries: int
-
-
-TokenEnum: TypeAlias = Literal["Both", "Paired", "Clanker"]
 
 
 class TokenMetadata(TypedDict):
@@ -2615,7 +2612,7 @@ class LaunchFeeRecipient(TypedDict):
     admin: str
     recipient: str
     bps: int
-    token: TokenEnum
+    token: RewardsTokenEnum
 
 
 class LaunchFees(TypedDict):

@@ -3177,7 +3177,7 @@ export interface components {
             admin: string;
             recipient: string;
             bps: number;
-            token: components["schemas"]["TokenEnum"];
+            token: components["schemas"]["RewardsTokenEnum"];
         };
         /** @description Fees of the pool, with their recipients. */
         LaunchFees: {
@@ -3884,10 +3884,12 @@ export interface components {
             displayName: string | null;
             /** @description Same as displayName. */
             display_name: string | null;
+            /** @description Picture, http or https. */
             pfpUrl: string | null;
             /** @description Same as pfpUrl. */
             pfp_url: string | null;
             bio: string | null;
+            /** @description Addresses that the user has proven to own, EIP-55 before base58. */
             verifiedAddresses: string[];
         };
         Replay: {
@@ -3940,7 +3942,7 @@ export interface components {
             userRewards: number;
         };
         /** @enum {string} */
-        RewardsTokenEnum: "Both" | "Clanker" | "Paired";
+        RewardsTokenEnum: "Both" | "Paired" | "Clanker";
         /** @enum {string} */
         RoleEnum: "factory" | "locker" | "locker_factory" | "fee_locker" | "fee_spender" | "vault" | "airdrop" | "dev_buy" | "static_hook" | "dynamic_hook" | "mev_module" | "presale" | "presale_allowlist" | "pool_extension_allowlist" | "launch_program" | "launch_config" | "launch_creator";
         /** @enum {string} */
@@ -4436,8 +4438,6 @@ export interface components {
         TokenDetailAnswer: {
             data: components["schemas"]["TokenDetail"];
         };
-        /** @enum {string} */
-        TokenEnum: "Both" | "Paired" | "Clanker";
         TokenList: {
             data: components["schemas"]["TokenRecord"][];
             /** @description Rows that match all filters. */
