@@ -35,6 +35,8 @@ ADDRESS_OR_MINT_SHAPE: dict[str, Any] = {
     "type": "string",
     "pattern": f"^({HEX_ADDRESS}|{_SOLANA_ADDRESS})$",
 }
+# Addresses in responses.
+Address = Annotated[str, Keywords(**ADDRESS_SHAPE)]
 AddressOrMint = Annotated[str, Keywords(**ADDRESS_OR_MINT_SHAPE)]
 POOL_SHAPE: dict[str, Any] = {
     "type": "string",

@@ -4,10 +4,9 @@ from datetime import datetime
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from config.parsing.response_types import Keywords, Wei
-from tokens.chains.addresses import ADDRESS_SHAPE
+from tokens.chains.addresses import Address
 from tokens.models import DeploymentStatus
 
-Address = Annotated[str, Keywords(**ADDRESS_SHAPE)]
 Total = Annotated[Wei, "Total of all entries."]
 EntryCount = Annotated[int, "Number of entries."]
 NextBefore = Annotated[int | None, "`before` of the next page; null on the last."]

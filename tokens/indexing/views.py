@@ -21,11 +21,11 @@ from config.http.errors import PermanentError
 from config.parsing.response_types import Keywords
 from config.processes.concurrency_limits import node_slot
 from config.web.body_limits import SMALL_BODY_BYTES
+from tokens.chains.addresses import AddressOrMint
 from tokens.chains.errors import NodeUnavailableError, TransactionNotFoundError
 from tokens.indexing import index_requests, saved_tokens, tasks
 from tokens.indexing.launch_lookup import find_launch_transaction
 from tokens.indexing.serializers import IndexBody, IndexByAddressBody, SaveBody, read_index_body
-from tokens.installation.responses import AddressOrMint
 
 FAILED = "Failed to index transaction"
 _NO_LAUNCH = "address must be a token that a known factory launched"

@@ -3,10 +3,8 @@
 from typing import Annotated, NotRequired, TypedDict
 
 from config.parsing.response_types import Keywords
-from tokens.chains.addresses import ADDRESS_OR_MINT_SHAPE
+from tokens.chains.addresses import AddressOrMint
 from tokens.chains.registry.entry_rules import ROLES, SOLANA_ROLES
-
-AddressOrMint = Annotated[str, Keywords(**ADDRESS_OR_MINT_SHAPE)]
 
 
 class ContractEventsShape(TypedDict):

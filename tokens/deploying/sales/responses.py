@@ -4,7 +4,8 @@ from datetime import datetime
 from typing import Annotated, TypedDict
 
 from config.parsing.response_types import Keywords, Wei
-from tokens.deploying.responses import Address, EntryCount, NextBefore
+from tokens.chains.addresses import Address
+from tokens.deploying.responses import EntryCount, NextBefore
 from tokens.deploying.sales.presale_search import STATES
 
 
