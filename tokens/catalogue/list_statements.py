@@ -23,7 +23,6 @@ from tokens.catalogue.records import Extras
 from tokens.catalogue.selections import Selection
 from tokens.models import Token
 from tokens.models.expressions import EqualsAny
-from tokens.models.search_entry import SearchEntryQuerySet
 from tokens.models.token import TokenQuerySet
 
 # SQL for matches with their sort key, by whether the key is a Market column.
@@ -53,7 +52,7 @@ class ListStatements:
     def ids(self) -> CompiledQuery:
         """Return the statement for all ids, by conditions for which the planner has statistics."""
         q = self.selection.q
-        rows = self._entries.filter(text_search.entry_match(q)) if q else self.tokens
+        rows = self.selection.entries().filter(text_search.entry_match(q)) if q else self.selection.tokens()
         return CompiledQuery.of(rows.values_list("pk"))
 
     @cached_property
@@ -66,7 +65,7 @@ class ListStatements:
 
     def page(self, list_sort: ListSort, page_request: PageRequest, extras: Extras) -> CompiledQuery:
         """Return the statement for a page's records along the sort's index; the sort key is its last column."""
-        statement = _page_statement(self, list_sort, page_request.statement_key, extras)
+        statement = _page_statement(self.selection, list_sort, page_request.statement_key, extras)
         return CompiledQuery(statement.sql, statement.bind(**_cursor_values(list_sort, page_request.cursor)))
 
     def sorted_matches(
@@ -101,35 +100,26 @@ class ListStatements:
     @cached_property
     def _matches(self) -> CompiledQuery:
         if not self.selection.q:
-            tokens = self.tokens.annotate(is_exact=Value(False))
+            tokens = self.selection.tokens().annotate(is_exact=Value(False))
             return CompiledQuery.of(tokens.values_list("pk", "deployed_at", "is_exact"))
-        entries = self._entries.filter(text_search.indexed_entry_match(self.selection.q))
+        entries = self.selection.entries().filter(text_search.indexed_entry_match(self.selection.q))
         return CompiledQuery.of(entries.annotate(is_exact=Value(False)).values_list("pk", "deployed_at", "is_exact"))
 
     @cached_property
     def _exact_and_other_matches(self) -> CompiledQuery:
         is_exact = EqualsAny(F("token_id"), QueryParameter("exact_ids", _IDS))
-        rows = self._entries.filter(text_search.indexed_entry_match(self.selection.q) | Q(is_exact))
+        rows = self.selection.entries().filter(text_search.indexed_entry_match(self.selection.q) | Q(is_exact))
         return CompiledQuery.of(rows.annotate(is_exact=is_exact).values_list("pk", "deployed_at", "is_exact"))
-
-    @cached_property
-    def tokens(self) -> TokenQuerySet:
-        """Return the selection's tokens, from which several statements derive."""
-        return self.selection.tokens()
-
-    @cached_property
-    def _entries(self) -> SearchEntryQuerySet:
-        return self.selection.entries()
 
 
 @lru_cache(maxsize=2048)
 def _page_statement(
-    statements: ListStatements, list_sort: ListSort, statement_key: tuple[int, int, str | None], extras: Extras
+    selection: Selection, list_sort: ListSort, statement_key: tuple[int, int, str | None], extras: Extras
 ) -> CompiledQuery:
     """Return a page's query, with slots for the cursor; the sort key is its last column."""
     limit, offset, cursor = statement_key
-    tokens = _with_sort_key(statements.tokens.with_record_facts(), list_sort)
-    least = None if list_sort.descending else statements.selection.least_of(list_sort.sort.column)
+    tokens = _with_sort_key(selection.tokens().with_record_facts(), list_sort)
+    least = None if list_sort.descending else selection.least_of(list_sort.sort.column)
     if least is not None:
         # A walk along the ascending index begins there, and ends before the unknown values.
         tokens = tokens.filter(**{"sort_key__gte": least, "sort_key__lt": list_sort.unknown_key})

@@ -5,19 +5,24 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from django.db.models import BigIntegerField, QuerySet, Value
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import BigIntegerField, F, QuerySet, Value
 from django.db.models.functions import Cast
 
 from tokens.catalogue import text_search
 from tokens.installation.installed_registry import registry
 from tokens.models import ClaimSum, SearchEntry, Token
+from tokens.models.expressions import EqualsAny
 from tokens.models.search_entry import SearchEntryQuerySet
 from tokens.models.token import TokenQuerySet
 
 # Tokens without any warning, and tokens with a launch warning.
 NO_WARNING, ANY_WARNING = WARNING_CHOICES = ("none", "any")
 # Conditions with their own index, sorted by time.
-_INDEXED = frozenset({"fid", "fids", "msg_sender", "chain_id", "deployer", "admin", "fee_recipient"})
+_INDEXED = frozenset({"fid", "fids", "msg_sender", "chain_id", "deployer", "admin", "fee_recipient", "paid_account"})
+# Payments by day and currency, newest tokens first, among which an account's declared launches are searched.
+PAYING_TOKENS = 10_000
+_BIGINTS = ArrayField(BigIntegerField())
 # Search entries have copies of the tokens' filtered columns, under the same names.
 Filtered = TypeVar("Filtered", TokenQuerySet, SearchEntryQuerySet)
 
@@ -48,8 +53,10 @@ class Selection:
     # The sender or the requestor.
     deployer: str = ""
     admin: str = ""
-    # A current fee recipient, or an account that a declared launchpad has paid.
+    # A current fee recipient.
     fee_recipient: str = ""
+    # An account that declared launchpads have paid: their launches name no recipient.
+    paid_account: str = ""
     # Verified by an operator, or launched by a known deployer.
     trusted: bool = False
     # One of WARNING_CHOICES; empty is no condition.
@@ -98,7 +105,9 @@ class Selection:
         if self.deployer:
             tokens = tokens.deployed_by(self.deployer)
         if self.fee_recipient:
-            tokens = tokens.filter(pk__in=_tokens_paying(self.fee_recipient))
+            tokens = tokens.paying(self.fee_recipient)
+        if self.paid_account:
+            tokens = tokens.of_generations(declared_generations()).filter(pk__in=_paying_tokens(self.paid_account))
         return tokens.filter(admin=self.admin) if self.admin else tokens
 
     def entries(self) -> SearchEntryQuerySet:
@@ -110,7 +119,7 @@ class Selection:
         if self.fid is not None:
             rows = rows.filter(requestor_fid=_as_bigint(self.fid))
         if self.fids is not None:
-            rows = rows.filter(requestor_fid__in=[_as_bigint(fid) for fid in self.fids])
+            rows = rows.filter(EqualsAny(F("requestor_fid"), Value(list(self.fids), output_field=_BIGINTS)))
         if self.msg_sender:
             rows = rows.filter(msg_sender=self.msg_sender)
         if self.pool_or_pair:
@@ -140,11 +149,15 @@ class Selection:
         return rows if self.min_volume_24h is None else rows.with_least("volume_24h", self.min_volume_24h)
 
 
-def _tokens_paying(recipient: str) -> QuerySet[Any, Any]:
-    """Return the ids of tokens with this fee recipient. Declared launches name none: those that have paid it count."""
-    declared = [pad.name for pad in registry().launchpads.values() if pad.launches]
-    paid = ClaimSum.objects.filter(recipient=recipient, amount__gt=0, token__generation__in=declared)
-    return Token.objects.paying(recipient).values("pk").union(paid.values("token_id"))
+def declared_generations() -> list[str]:
+    """Return the names of the declared launchpads."""
+    return [launchpad.name for launchpad in registry().launchpads.values() if launchpad.launches]
+
+
+def _paying_tokens(account: str) -> QuerySet[Any, Any]:
+    """Return the ids of the newest tokens that have paid an account: a launchpad's treasury may have millions."""
+    paid = ClaimSum.objects.filter(recipient=account, amount__gt=0)
+    return paid.order_by("-token_id").values("token_id")[:PAYING_TOKENS]
 
 
 def _as_bigint(number: int) -> Cast:

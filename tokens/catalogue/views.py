@@ -1,7 +1,5 @@
 """Token list and token lookup endpoints."""
 
-from typing import Any
-
 from django.conf import settings
 from django.http import HttpResponse
 from django.utils.encoding import iri_to_uri
@@ -107,14 +105,19 @@ class TokenPageView(QueryView):
             tasks.enqueue_count(self.selection)
         return page, total
 
-    def body(self, page: TokenPage, total: Total) -> dict[str, Any]:
+    def body(self, page: TokenPage, total: Total) -> TokenPageBody:
         """Return a page's response body."""
         return {"data": page.records, "total": total.number, "cursor": page.cursor}
 
-    def respond(self, page: TokenPage, total: Total, **more: Any) -> HttpResponse:
-        """Return the response for a page; `more` has further body keys."""
-        headers = {} if total.is_exact else {_APPROXIMATE: "1"}
-        return json_response(self.body(page, total) | more, headers=headers)
+    def respond(self) -> HttpResponse:
+        """Return the response for the requested page."""
+        page, total = self.fetch_page()
+        return page_response(self.body(page, total), total)
+
+
+def page_response(body: TokenPageBody | TokensByFid, total: Total) -> HttpResponse:
+    """Return the response for a page, with a header if the total is an estimate."""
+    return json_response(body, headers={} if total.is_exact else {_APPROXIMATE: "1"})
 
 
 class TokenListView(TokenPageView):
@@ -131,7 +134,8 @@ class TokenListView(TokenPageView):
         newest = newest_event_id()
         page, total = self.fetch_page()
         deployed = self._fetch_deployed(total)
-        response = self.respond(page, total, tokensDeployed=deployed.number)
+        body: TokenList = {**self.body(page, total), "tokensDeployed": deployed.number}
+        response = page_response(body, total)
         response.headers[_LAST_EVENT] = str(newest)
         return response
 
@@ -155,7 +159,7 @@ class PartnerTokenListView(PartnerAccess, TokenListView):
     @extend_schema(operation_id="listTokensAuthenticated", responses={200: TokenPageBody, 503: None})
     def get(self, request: Request) -> HttpResponse:
         """Search and list tokens, up to 200 per page."""
-        return self.respond(*self.fetch_page())
+        return self.respond()
 
 
 class TokenSearchView(TokenPageView):
@@ -173,7 +177,7 @@ class TokenSearchView(TokenPageView):
     @from_replica
     def get(self, request: Request) -> HttpResponse:
         """Search tokens. Deprecated in favour of `GET /api/tokens`."""
-        return self.respond(*self.fetch_page())
+        return self.respond()
 
 
 class DeployedByFidView(TokenPageView):
@@ -185,7 +189,7 @@ class DeployedByFidView(TokenPageView):
     @from_replica
     def get(self, request: Request) -> HttpResponse:
         """List the tokens requested by a FID."""
-        return self.respond(*self.fetch_page())
+        return self.respond()
 
 
 class DeployedByAddressView(TokenPageView):
@@ -197,7 +201,7 @@ class DeployedByAddressView(TokenPageView):
     @from_replica
     def get(self, request: Request) -> HttpResponse:
         """List the tokens sent or requested by a wallet."""
-        return self.respond(*self.fetch_page())
+        return self.respond()
 
 
 class PartnerTokensByFidView(PartnerAccess, TokenPageView):
@@ -206,18 +210,16 @@ class PartnerTokensByFidView(PartnerAccess, TokenPageView):
     query_serializer = DeployedByFidQuery
     cache_control = private_cache_control(5)
 
-    def body(self, page: TokenPage, total: Total) -> dict[str, Any]:
-        """Return a page's response body, with the number of pages."""
-        pages = -(-total.number // self.page_size)
-        return {
-            "data": page.records,
-            "pagination": {"cursor": page.cursor, "total": total.number, "totalPages": pages},
-        }
-
     @extend_schema(operation_id="getTokensByFid", responses={200: TokensByFid})
     def get(self, request: Request) -> HttpResponse:
         """List the tokens requested by a FID, ten per page."""
-        return self.respond(*self.fetch_page())
+        page, total = self.fetch_page()
+        pages = -(-total.number // self.page_size)
+        body: TokensByFid = {
+            "data": page.records,
+            "pagination": {"cursor": page.cursor, "total": total.number, "totalPages": pages},
+        }
+        return page_response(body, total)
 
 
 class TokensByAdminView(PartnerAccess, TokenPageView):
@@ -229,7 +231,7 @@ class TokensByAdminView(PartnerAccess, TokenPageView):
     @extend_schema(operation_id="fetchTokensByAdmin", responses={200: TokenPageBody})
     def get(self, request: Request) -> HttpResponse:
         """List the tokens that a token admin administers, up to 200 per page."""
-        return self.respond(*self.fetch_page())
+        return self.respond()
 
 
 class TokenStreamView(QueryView):
@@ -273,8 +275,8 @@ class TokenByPoolView(QueryView):
         records = read_records(Token.objects.in_pools([self.query["poolAddress"]]).order_by("id")[:1])
         if not records:
             require_primary()
-            return Response({})
-        return Response({"data": records[0]})
+        body: TokenOrNothing = {"data": records[0]} if records else {}
+        return Response(body)
 
 
 class TokensByPoolsView(LimitedView):
@@ -289,8 +291,8 @@ class TokensByPoolsView(LimitedView):
         body = PoolsBody(data=request.data)
         body.is_valid(raise_exception=True)
         records = read_records(Token.objects.in_pools(body.validated_data["poolAddresses"]).order_by("-id"))
-        records_by_pool = {address_key(record["pool_address"]): record for record in records}
-        return Response({"data": records_by_pool}, headers={"Cache-Control": NO_STORE})
+        answer: TokensByPool = {"data": {address_key(record["pool_address"]): record for record in records}}
+        return Response(answer, headers={"Cache-Control": NO_STORE})
 
 
 class TokenRecordView(QueryView):
@@ -308,7 +310,8 @@ class TokenRecordView(QueryView):
         records = read_records(Token.objects.at_address(token_address, chain_id=chain_id), extras)
         if not records:
             raise NotFound("Token not found")
-        return Response({"data": records[0]})
+        body: TokenRecordAnswer = {"data": records[0]}
+        return Response(body)
 
 
 class TokenByAddressView(PartnerAccess, QueryView):
@@ -324,7 +327,8 @@ class TokenByAddressView(PartnerAccess, QueryView):
         records = read_records(tokens.in_chain_order(list(registry().chains))[:1])
         if not records:
             raise NotFound("Token not found")
-        return Response({"data": add_details(records[0])})
+        body: TokenDetailAnswer = {"data": add_details(records[0])}
+        return Response(body)
 
 
 class TokenBlockedView(PartnerAccess, QueryView):
@@ -338,4 +342,5 @@ class TokenBlockedView(PartnerAccess, QueryView):
         """Return whether a token is blocked, on one chain or on any. Unknown tokens are not blocked."""
         address = self.query["address"]
         blocked = Token.objects.blocked_at(address, chain_id=self.query.get("chainId")).exists()
-        return Response({"address": address, "blocked": blocked})
+        body: BlockedAnswer = {"address": address, "blocked": blocked}
+        return Response(body)

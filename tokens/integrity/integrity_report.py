@@ -85,8 +85,8 @@ def build_report(token: Token, *, seconds: int) -> responses.Integrity:
         "bundles": _bundles(launch, opening),
         "holders": {"atLaunch": _holders(launch, at_launch), "now": _holders(launch, now)},
         "soldWithoutPurchase": {"accounts": unbought.accounts, **launch.share(unbought.amount)},
-        "balancesBlock": None,
         "unknown": describe_unknown(_unknown(launch)),
+        "balancesBlock": None,
     }
 
 
@@ -127,7 +127,7 @@ def _holding(launch: _Launch, holding: Holding) -> responses.Holding:
 def _holders(launch: _Launch, holdings: Mapping[str, Holding]) -> list[responses.LaunchHolder]:
     developers = {account.address for account in launch.accounts}
     return [
-        {"account": account, "isDev": account in developers, "balance": None, **_holding(launch, holding)}
+        {"account": account, "isDev": account in developers, **_holding(launch, holding), "balance": None}
         for account, holding in largest_holders(holdings)
     ]
 

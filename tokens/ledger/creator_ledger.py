@@ -6,10 +6,10 @@ from datetime import date, datetime, timedelta
 
 from config.cursors import Cursor, LegacyCursor
 from tokens.catalogue.list_plan import fetch_list
-from tokens.catalogue.listing import ListSort, PageRequest, TokenPage
+from tokens.catalogue.listing import ListSort, PageKey, PageRequest, TokenPage
 from tokens.catalogue.records import Extras
 from tokens.catalogue.responses import TokenRecord
-from tokens.catalogue.selections import Selection
+from tokens.catalogue.selections import Selection, declared_generations
 from tokens.ledger import responses
 from tokens.ledger.creator_facts import read_totals, read_user, select_launches
 from tokens.ledger.creators import Creator
@@ -56,7 +56,7 @@ def read_ledger(creator: Creator, request: LedgerRequest, now: datetime) -> resp
     # No list has all wallets that a user owns.
     received = TokenPage([], None)
     if creator.address:
-        received = _read_page(Selection(fee_recipient=creator.address), request.limit, request.recipient_cursor)
+        received = _read_received(creator.address, request)
     reader = _EntryReader(request, launches, received, now=now)
     return {
         "creator": _describe_creator(creator),
@@ -67,6 +67,24 @@ def read_ledger(creator: Creator, request: LedgerRequest, now: datetime) -> resp
         "recipientOf": reader.entries(received, recipient=creator.address),
         "recipientCursor": received.cursor,
     }
+
+
+def _read_received(address: str, request: LedgerRequest) -> TokenPage:
+    """Return the page of tokens that name a wallet as fee recipient, or whose declared launchpad has paid it.
+
+    One statement for both would read all tokens of a treasury before the first page.
+    """
+    limit, cursor = request.limit, request.recipient_cursor
+    named = _read_page(Selection(fee_recipient=address), limit, cursor)
+    paying = _read_page(Selection(paid_account=address), limit, cursor) if declared_generations() else None
+    if not paying or not paying.records:
+        return named
+    record_by_id = {record["id"]: record for record in (*named.records, *paying.records)}
+    keys = [PageKey(row_id, datetime.fromisoformat(record["deployed_at"])) for row_id, record in record_by_id.items()]
+    keys.sort(key=lambda key: (key.value, key.row_id), reverse=True)
+    has_more = len(keys) > limit or named.cursor or paying.cursor
+    next_cursor = _SORT.build_cursor(keys[limit - 1]) if has_more else None
+    return TokenPage([record_by_id[key.row_id] for key in keys[:limit]], next_cursor)
 
 
 def _read_page(selection: Selection, limit: int, cursor: Cursor | LegacyCursor | None) -> TokenPage:

@@ -163,10 +163,15 @@ def test_a_list_is_read_from_an_index(rows, client, parameters, index, count):
 
 
 def test_tokens_that_pay_a_wallet_are_read_from_an_index(rows):
-    found = Selection(fee_recipient="0xPaid").tokens().order_by("-deployed_at", "-id")
-    (plan,) = plans(lambda: list(found[:11]))
-    assert "token_by_fee_recipient" in plan and "Seq Scan on tokens_token" not in plan
-    assert "claim_sum_by_recipient" in plan
+    tokens = Selection(fee_recipient="0xPaid").tokens().order_by("-deployed_at", "-id")
+    (plan,) = plans(lambda: list(tokens[:11]))
+    assert "token_by_fee_recipient" in plan and "Seq Scan on tokens_" not in plan
+
+
+def test_tokens_that_have_paid_an_account_are_read_from_an_index(rows, paid):
+    tokens = Selection(paid_account="0x" + f"{7:040X}").tokens().order_by("-deployed_at", "-id")
+    (plan,) = plans(lambda: list(tokens[:11]))
+    assert "claim_sum_by_recipient" in plan and "Limit" in plan and "Seq Scan on tokens_token" not in plan
 
 
 @pytest.mark.parametrize(

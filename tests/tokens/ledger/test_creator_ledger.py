@@ -105,6 +105,27 @@ def test_pages_of_both_lists(read):
     assert (data["launches"], data["recipientOf"], data["totals"]["launches"]) == ([], [], 5)
 
 
+def test_pages_of_tokens_that_name_a_wallet_and_of_declared_launches_that_paid_it(read):
+    tokens = []
+    for number in range(1, 7):
+        columns = {"contract_address": f"0x{number:040x}", "deployed_at": FIRST + timedelta(hours=number)}
+        if number % 2:
+            tokens.append(launch(BOB, **columns))
+        else:
+            tokens.append(TokenFactory(generation="zora", **columns))
+            claim(BOB, WETH, 5, token=tokens[-1])
+    claim(BOB, WETH, 5, token=TokenFactory(generation="v4"))
+    claim(ALICE, WETH, 5, token=TokenFactory(generation="zora"))
+    pages, position = [], {}
+    for _ in range(3):
+        data = read(BOB, limit=2, **position)
+        pages.append([entry["token"]["id"] for entry in data["recipientOf"]])
+        position = {"recipientCursor": data["recipientCursor"]}
+    newest = [token.pk for token in reversed(tokens)]
+    assert pages == [newest[:2], newest[2:4], newest[4:]]
+    assert data["recipientCursor"] is None
+
+
 def test_any_number_of_launches_costs_the_same_queries(fetch, django_assert_num_queries):
     def queries(count):
         with django_assert_num_queries(count):
