@@ -41,8 +41,9 @@ _NOT_INSTALLED = (
     "Linux and macOS, install Foundry's anvil and put its path into the variable ANVIL"
 )
 # Anvil truncates the file that it writes, and refuses to load a truncated one. So it writes a file of its own, which
-# replaces the loaded one at the next start if it is whole.
-_WITH_STATE = """[ "$(tail -c 1 "$2" 2>/dev/null)" = "}" ] && mv -f "$2" "$1"
+# replaces the loaded one at the next start if it is whole: each brace is closed. Strings have no braces.
+_WITH_STATE = """count() { tr -cd "$1" <"$2" | wc -c; }
+[ "$(tail -c 1 "$2" 2>/dev/null)" = "}" ] && [ "$(count "{" "$2")" -eq "$(count "}" "$2")" ] && mv -f "$2" "$1"
 [ -e "$1" ] && set -- "$@" --load-state "$1"
 shift 2
 exec "$@"

@@ -228,15 +228,19 @@ def test_a_node_keeps_its_chain_when_slow_processes_use_up_the_time_to_stop(tmp_
     assert heights == list(range(1, 21))
 
 
-def test_a_node_that_was_killed_while_it_wrote_has_the_chain_of_its_start(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ends_with_a_nested_object", [False, True])
+def test_a_node_that_was_killed_while_it_wrote_has_the_chain_of_its_start(
+    tmp_path: Path, ends_with_a_nested_object: bool
+) -> None:
     state = tmp_path / "state.json"
     for height in (1, 2):
         with anvil.run_anvil(state=state) as url:
             node = node_client.connect(url)
             node.manager.request_blocking(RPCEndpoint("anvil_mine"), ["0x1"])
             assert node.eth.block_number == height
-    written = anvil.dump_file(state)
-    written.write_bytes(written.read_bytes()[:-1])
+    dump = anvil.dump_file(state)
+    content = dump.read_bytes()[:-1]
+    dump.write_bytes(content[: content.rindex(b"}") + 1] if ends_with_a_nested_object else content)
 
     with anvil.run_anvil(state=state) as url:
         assert node_client.connect(url).eth.block_number == 1
