@@ -122,7 +122,7 @@ def _run() -> None:
             bundled.ensure_running()
     finally:
         _ignore_signals()
-        _print_line("launchboard", "stopping")
+        _print_line("launchboard", "stopping, which may take a minute; another Ctrl-C changes nothing")
         supervisor.stop()
         running_chain.remove_settings()
 

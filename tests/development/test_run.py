@@ -230,6 +230,8 @@ def test_it_greets_serves_and_stops_quietly_and_finds_its_data_again(run: Run) -
     assert second.output() == f"launchboard: it already runs with the data in {run.local}\n"
     run.wait_for_greeting()
 
+    run.process.send_signal(signal.SIGINT)
+    wait_for(lambda: "stopping, which may take a minute; another Ctrl-C changes nothing" in run.output())
     assert run.end(signal.SIGINT) == 0
     assert "Traceback" not in run.output()
     wait_for(lambda: not run.live_processes())
