@@ -41,7 +41,7 @@ def find_missing_abis(
                 logs[emitter].setdefault(topic0, f"log {int(log['logIndex'], 16)} of {mined.hash}")
     if logs:
         yield _HOW
-    for emitter, place_by_topic in logs.items():
+    for emitter, log_label_by_topic in logs.items():
         # The last one is most likely that of a further transaction.
-        topics = ", ".join(topic0[:10] for topic0 in place_by_topic)
-        yield f"{emitter}: topic0 {topics}, {list(place_by_topic.values())[-1]}"
+        topics = ", ".join(topic0[:10] for topic0 in log_label_by_topic)
+        yield f"{emitter}: topic0 {topics}, {list(log_label_by_topic.values())[-1]}"

@@ -36,7 +36,7 @@ class TokenAirdrop:
     @property
     def sort_key(self) -> int:
         """Return its position among all airdrops."""
-        return _place(self.tree_id, is_saved=self.is_saved)
+        return _sort_key(self.tree_id, is_saved=self.is_saved)
 
     def stored_entries(self) -> Stored:
         """Return the rows of all entries."""
@@ -75,7 +75,7 @@ def find_airdrops(token_address: str) -> list[TokenAirdrop]:
         )
         for tree_id, root, amount, size, is_saved in rows
     ]
-    # Several partners may have saved the same entries: the first place wins.
+    # Several partners may have saved the same entries: the first one wins.
     by_root = {airdrop.root: airdrop for airdrop in sorted(airdrops, key=lambda each: each.sort_key, reverse=True)}
     return sorted(by_root.values(), key=lambda each: each.sort_key)
 
@@ -94,7 +94,7 @@ def find_claimable(token_address: str, *, account: str) -> list[ClaimableEntry]:
         )
         for is_saved, tree_id, root, owner, amount, position in sorted(rows, reverse=True)
     }
-    return sorted(by_root.values(), key=lambda each: _place(each.tree_id, is_saved=each.is_saved))
+    return sorted(by_root.values(), key=lambda each: _sort_key(each.tree_id, is_saved=each.is_saved))
 
 
 def _launched(deployment: str) -> Q:
@@ -111,7 +111,7 @@ def _roots(token_address: str) -> QuerySet[Token, tuple[str]]:
     return Token.objects.at_address(token_address, chain_id=None).values_list(ROOT_ON_CHAIN)
 
 
-def _place(tree_id: int, *, is_saved: bool) -> int:
+def _sort_key(tree_id: int, *, is_saved: bool) -> int:
     """Return a tree's position among all trees, deployments' trees first."""
     return tree_id if is_saved else tree_id - _BEFORE_SAVED
 
@@ -121,12 +121,12 @@ def fetch_allocations(token_address: str, *, limit: int, cursor: str | None) -> 
 
     One query for the airdrops, and one for each airdrop until the page is full.
     """
-    place_before, account_before = _parse_cursor(cursor)
+    key_before, account_before = _parse_cursor(cursor)
     allocations: list[tuple[int, str, int]] = []
     for airdrop in find_airdrops(token_address):
-        if airdrop.sort_key < place_before or len(allocations) > limit:
+        if airdrop.sort_key < key_before or len(allocations) > limit:
             continue
-        after = account_before if airdrop.sort_key == place_before else ""
+        after = account_before if airdrop.sort_key == key_before else ""
         entries = airdrop.stored_entries().filter(account__gt=after).order_by("account")
         # One row more than the limit shows that there is another page.
         rows = entries.values_list("account", "amount")[: limit + 1 - len(allocations)]
@@ -136,8 +136,8 @@ def fetch_allocations(token_address: str, *, limit: int, cursor: str | None) -> 
     ]
     if len(allocations) <= limit:
         return {"allocations": shown, "cursor": None}
-    last_place, account, _ = allocations[limit - 1]
-    position = Cursor(Decimal(int(account, 16)), last_place)
+    last_key, account, _ = allocations[limit - 1]
+    position = Cursor(Decimal(int(account, 16)), last_key)
     return {"allocations": shown, "cursor": encode_cursor(position, sort_by=_SORT, descending=False)}
 
 

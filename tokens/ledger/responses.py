@@ -162,7 +162,7 @@ class LedgerEntry(TypedDict):
 
 
 class WalletClaims(TypedDict):
-    """Fees that a wallet has claimed in one quote token of a chain, for all tokens together."""
+    """Fees that a wallet has claimed on a chain in one quote token, or in the chain's coin, for all tokens together."""
 
     chainId: int
     currency: Annotated[str, "Address of the quote token; zero for the chain's coin."]

@@ -2987,7 +2987,7 @@ class WaitingFees(TypedDict):
 
 class WalletClaims(TypedDict):
     """
-    Fees that a wallet has claimed in one quote token of a chain, for all tokens together.
+    Fees that a wallet has claimed on a chain in one quote token, or in the chain's coin, for all tokens together.
     """
 
     chainId: int

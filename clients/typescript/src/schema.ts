@@ -4968,7 +4968,7 @@ export interface components {
         };
         /** @enum {string} */
         WaitingFeesReasonEnum: "not_requested" | "not_read" | "chain_unavailable" | "node_unavailable" | "unreadable" | "recipient_unknown" | "conversion_unknown";
-        /** @description Fees that a wallet has claimed in one quote token of a chain, for all tokens together. */
+        /** @description Fees that a wallet has claimed on a chain in one quote token, or in the chain's coin, for all tokens together. */
         WalletClaims: {
             chainId: number;
             /** @description Address of the quote token; zero for the chain's coin. */

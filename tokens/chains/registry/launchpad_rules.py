@@ -44,7 +44,7 @@ _Declared = TypeVar("_Declared")
 
 
 def read_launchpad(name: str, table: Mapping[str, Any], key_path: str, refuse: Refuse) -> Launchpad | None:
-    """Return a table's launchpad; None if it has mistakes. Each one is reported by `refuse(place, rule)`."""
+    """Return a table's launchpad; None if it has mistakes. Each one is reported by `refuse(key_path, rule)`."""
     reader = _LaunchpadReader(refuse)
     launchpad = reader.launchpad(name, table, key_path)
     return None if reader.has_mistakes else launchpad

@@ -71,11 +71,10 @@ def simulation_senders(chain: Chain) -> list[str]:
     unchanged: the worker, which opens the key files, has stored it.
     """
     chain_id = chain.info.chain_id
-    usable = usable_wallets(chain_id)
     if not DeployWallet.objects.filter(chain_id=chain_id, signable=True).exists():
         _store_new(chain_id, named_wallets(chain_id))
         refresh_balances(chain)
-    addresses = list(usable.values_list("address", flat=True))
+    addresses = list(usable_wallets(chain_id).values_list("address", flat=True))
     if not addresses:
         raise NoWalletError(f"no wallet can send on chain {chain_id}")
     return addresses
