@@ -70,7 +70,7 @@ def find_trade_mistakes(mined: MinedTransaction, launch: Launch, trades: Sequenc
             text = _name(*entry)
             # Wrong amounts have a wrong average.
             mistakes = list(_of_amounts(trade, entry[1], transfers)) or [
-                *_of_trader(trade, *entry, transfers),
+                *_of_trader(mined, trade, *entry, transfers),
                 *_of_price(trade, *entry, launch.supply),
             ]
             yield from (f"{text}: {mistake}" for mistake in mistakes)
@@ -173,21 +173,30 @@ def _of_amounts(trade: TriedTrade, declared: CurveTrade, transfers: Sequence[Tra
         yield f"it is declared a {side}, and the token moves {way}: {cause}"
 
 
-def _of_trader(trade: TriedTrade, log: Log, declared: CurveTrade, transfers: Sequence[Transfer]) -> Iterator[str]:
-    """Yield why the declared trader is another account's argument. A router forwards what it receives."""
+def _of_trader(
+    mined: MinedTransaction, trade: TriedTrade, log: Log, declared: CurveTrade, transfers: Sequence[Transfer]
+) -> Iterator[str]:
+    """Yield why the declared trader is not the best account that a declaration can name.
+
+    A router forwards what it receives, or the token may bypass it: without a better account it counts as the trader.
+    """
     row, trader = trade.row, trade.swap.trader
-    traders = {each.recipient if row.is_buy else each.sender for each in _closest(transfers, row.amount_token)} - {
-        trade.swap.sender
-    }
+    accounts = {each.recipient if row.is_buy else each.sender for each in _closest(transfers, row.amount_token)}
+    # A list: array arguments can't be hashed.
+    traders = sorted(accounts - {trade.swap.sender})
     is_router = {trader} <= {each.sender for each in transfers} & {each.recipient for each in transfers}
     if declared.trader is None or trader in traders or is_router:
         return
     way, role = ("to it", "recipient") if row.is_buy else ("from it", "sender")
-    fitting = [f"`{name}`" for name, value in declared.event.decode(log).items() if value in traders]
-    yield (
-        f"`trader` is {trader}, and the token has no transfer {way} of the amount {row.amount_token}: the {role} is"
-        f" {', '.join(sorted(traders)) or 'the curve'}" + (f", as {fitting[0]} is" if fitting else "")
-    )
+    causes = [f"as `{name}` is" for name, value in declared.event.decode(log).items() if value in traders]
+    if mined.call.sender in traders:
+        # The default.
+        causes.append("the transaction's sender: leave out `trader`")
+    if causes:
+        yield (
+            f"`trader` is {trader}, and the token has no transfer {way} of the amount {row.amount_token}: the {role} is"
+            f" {', '.join(traders)}, {causes[0]}"
+        )
 
 
 def _closest(transfers: Sequence[Transfer], amount: int) -> list[Transfer]:

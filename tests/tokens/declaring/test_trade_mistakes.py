@@ -156,16 +156,20 @@ BOUGHT = "Bought(address indexed who, address indexed payer, uint256 tokens, uin
 STRANGER, OTHER = (f"0x{digits * 20}" for digits in ("99", "98"))
 
 
-@pytest.mark.parametrize("forwards", [False, True])
-def test_a_router_that_forwards_the_token_may_be_the_trader(forwards, serve_launchpad, try_file):
+@pytest.mark.parametrize(("forwards", "payer_is_recipient"), [(False, True), (True, True), (False, False)])
+@pytest.mark.parametrize("sends_itself", [False, True])
+def test_a_router_may_be_the_trader_where_no_better_account_is_known(
+    forwards, payer_is_recipient, sends_itself, serve_launchpad, try_file
+):
     pad = serve_launchpad(OWN_CURVE)
     trade = pad.recording["expected"]["trades"][0]
     (mined,) = (each for each in pad.recording["transactions"] if each["transaction"]["hash"] == trade["tx_hash"])
+    mined["transaction"]["from"] = trade["trader"] if sends_itself else OTHER
     logs = mined["receipt"]["logs"]
     swap, token = logs[-1], pad.recording["expected"]["token"]
     _, sold, paid, _ = (int(swap["data"][start : start + 64], 16) for start in range(2, 258, 64))
     signature = "Bought(address,address,uint256,uint256)"
-    emitted = [emit(swap["address"], signature, STRANGER, trade["trader"], sold, paid, indexed=(0, 1))]
+    emitted = [emit(swap["address"], signature, STRANGER, trade["trader"] if payer_is_recipient else OTHER, sold, paid, indexed=(0, 1))]
     # It takes a part for itself.
     ways = [(OTHER, STRANGER, 9), (STRANGER, OTHER, 8)] if forwards else []
     emitted += [emit(token, "Transfer(address,address,uint256)", *way, indexed=(0, 1)) for way in ways]
@@ -176,13 +180,14 @@ def test_a_router_that_forwards_the_token_may_be_the_trader(forwards, serve_laun
     declared = f'[[launchpads.virtuals.trade]]\nevent = "{BOUGHT}"\ntrader = "%s"\n'
     declared += 'token_out = "tokens"\nquote_in = "quote"\n\n[[launchpads.virtuals.change]]'
     head, _, rest = pad.declaration().partition("[[launchpads.virtuals.change]]")
-    for argument, is_named in (("who", not forwards), ("payer", False)):
-        found = mistakes_of(
+    as_payer, as_sender = "as `payer` is", "the transaction's sender: leave out `trader`"
+    cause = as_payer if payer_is_recipient else as_sender if sends_itself else ""
+    for argument, is_named in (("who", cause and not forwards), ("payer", cause == as_sender)):
+        mistakes = mistakes_of(
             try_file(head + declared % argument + rest, "--tx", pad.tx_hash, "--trade", trade["tx_hash"])
         )
-        assert [mistake.endswith(f"the recipient is {trade['trader']}, as `payer` is") for mistake in found] == (
-            [True] if is_named else []
-        )
+        assert len(mistakes) == bool(is_named), mistakes
+        assert all(mistake.endswith(f"the recipient is {trade['trader']}, {cause}") for mistake in mistakes)
 
 
 TRADED = (
