@@ -29,9 +29,9 @@ from tokens.declaring.pool_trades import TriedTrade
 from tokens.trades.trade_rows import TradeRow
 
 _TRANSFER = codec.load_abi("token").event("Transfer")
-# A trade moves the price: the largest factor between the price after a trade and its average, for trades up to
-# _SMALL_TRADE of the supply, and for larger ones.
-_SMALL_TRADE, _MOST_FACTOR, _MOST_FACTOR_OF_LARGE = Decimal("0.1"), 2, 10
+# A trade moves the price: the largest factor between the price after a trade and its average. It is smaller for later
+# trades up to _SMALL_TRADE of the supply: a curve may sell only a tenth of it.
+_MOST_FACTOR, _SMALL_TRADE, _MOST_FACTOR_OF_SMALL = 10, Decimal("0.02"), 2
 # And the largest factor between a launch's price and a trade in a later transaction: no curve rises as much.
 _MOST_RISE = 1_000
 
@@ -65,13 +65,14 @@ def find_trade_mistakes(mined: MinedTransaction, launch: Launch, trades: Sequenc
         return
     by_index = {int(log["logIndex"], 16): (log, declared) for log, declared in _declared_trades(mined, launch)}
     transfers = read_transfers(mined, launch.token)
+    supply = None if mined.hash == launch.tx_hash else launch.supply
     for trade in trades:
         if entry := by_index.get(trade.swap.log_index):
             text = _name(*entry)
             # Wrong amounts have a wrong average.
             mistakes = list(_of_amounts(trade, entry[1], transfers)) or [
                 *_of_trader(mined, trade, *entry, transfers),
-                *_of_price(trade, *entry, launch.supply),
+                *_of_price(trade, *entry, supply),
             ]
             yield from (f"{text}: {mistake}" for mistake in mistakes)
 
@@ -79,7 +80,7 @@ def find_trade_mistakes(mined: MinedTransaction, launch: Launch, trades: Sequenc
 def find_start_price_mistakes(
     declared: LaunchDeclaration, launch: Launch, trades: Sequence[TriedTrade]
 ) -> Iterator[str]:
-    """Yield the mistake in a curve's declared starting price that its first trade shows."""
+    """Yield the mistake in a curve's declared starting price that the earliest tried trade shows."""
     if not launch.curve_config or launch.pool is None or RESERVES[0] not in declared.fields:
         return
     tick, pair_decimals = launch.pool.tick, launch.pool.pair_decimals
@@ -88,15 +89,15 @@ def find_start_price_mistakes(
     if tick is None:
         yield "`price` of the launch has no value, or one beyond 10^38: trades have a price, and the launch has none"
     elif of_curve and pair_decimals is not None:
-        first = min(of_curve, key=lambda trade: (trade.swap.block_number, trade.swap.log_index))
+        earliest = min(of_curve, key=lambda trade: (trade.swap.block_number, trade.swap.log_index))
         start = Decimal(10 ** (tick * log10(1.0001) + launch.decimals - pair_decimals))
-        most = _most_factor(first.row, launch.supply) if first.swap.tx_hash == launch.tx_hash else _MOST_RISE
-        factor = start / first.average
+        most = _MOST_FACTOR if earliest.swap.tx_hash == launch.tx_hash else _MOST_RISE
+        factor = start / earliest.average
         if not 1 / Decimal(most) <= factor <= most:
-            place = f"log {first.swap.log_index} of {first.swap.tx_hash}"
+            label = f"log {earliest.swap.log_index} of {earliest.swap.tx_hash}"
             yield (
-                f"`price` of the launch is {start:.6g}, {factor:.3g} times the average {first.average:.6g} of the first"
-                f" trade ({place}): {_start_price_cause(declared, tick, factor, first.row)}"
+                f"`price` of the launch is {start:.6g}, {factor:.3g} times the average {earliest.average:.6g} of the"
+                f" earliest tried trade ({label}): {_start_price_cause(declared, tick, factor, earliest.row)}"
             )
 
 
@@ -211,15 +212,11 @@ def _is_near(one: Decimal | int, other: Decimal | int) -> bool:
 
 def _of_price(trade: TriedTrade, log: Log, declared: CurveTrade, supply: int | None) -> Iterator[str]:
     price, average, row = trade.row.price, trade.average, trade.row
-    factor, most = price / average, _most_factor(row, supply)
+    is_small = supply and row.amount_token <= supply * _SMALL_TRADE
+    factor, most = price / average, _MOST_FACTOR_OF_SMALL if is_small else _MOST_FACTOR
     if declared.price and not 1 / Decimal(most) <= factor <= most:
         causes = _price_causes(declared.price, declared.event.decode(log), trade)
         yield f"`price` is {price:.6g}, {factor:.3g} times the trade's average {average:.6g}: {causes}"
-
-
-def _most_factor(row: TradeRow, supply: int | None) -> int:
-    is_small = bool(supply) and row.amount_token <= (supply or 0) * _SMALL_TRADE
-    return _MOST_FACTOR if is_small else _MOST_FACTOR_OF_LARGE
 
 
 def _fitting_decimals(decimals: int, factor: Decimal) -> str:
