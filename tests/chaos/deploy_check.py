@@ -107,7 +107,7 @@ def _read_sent(rpc_url: str, wallets: Sequence[str], first: int, last: int) -> I
 
 
 def read_rows(database_url: str, *, request_keys: Sequence[str] | None = None) -> Rows:
-    """Read these request keys' rows, or of all."""
+    """Read the rows of these request keys, or all rows."""
     by_status = "SELECT status, count(*) FROM tokens_deployment WHERE request_key = ANY(%s) OR %s GROUP BY status"
     with psycopg.connect(database_url) as connection:
         statuses = connection.execute(by_status, [list(request_keys or ()), request_keys is None]).fetchall()

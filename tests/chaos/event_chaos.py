@@ -52,7 +52,7 @@ WHERE wait_event_type = 'Lock' AND query LIKE %s AND datname = current_database(
 _COMMITTING = """
 SELECT FROM pg_stat_activity WHERE application_name = 'writer' AND state = 'active' AND query = 'COMMIT'
 """
-# Killed processes' sessions.
+# Sessions of killed processes.
 _SESSIONS = """
 SELECT FROM pg_stat_activity
 WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND application_name <> 'writer'
@@ -391,7 +391,7 @@ class _Processes:
     def _start_all(self) -> None:
         if self._plan.ends_leases:
             with psycopg.connect(self._ground.postgres.url, autocommit=True) as connection:
-                # What a killed process's session has received, it still completes.
+                # The session of a killed process still completes what it has received.
                 wait_for(lambda: connection.execute(_SESSIONS).rowcount == 0)
                 connection.execute(_END_LEASES)
         for each in self._running:

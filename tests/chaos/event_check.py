@@ -94,7 +94,7 @@ class Receipt(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """The tables' and receivers' contents at the end."""
+    """Contents of tables and receivers at the end."""
 
     rows: Sequence[Row]
     receipts: Sequence[Receipt]

@@ -61,7 +61,7 @@ _STALE_MARKETS = """
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A run's quantities; `longest_life` is a running follower's lifetime in seconds, at most."""
+    """A run's quantities; `longest_life` is a running follower's longest lifetime, in seconds."""
 
     launches: int
     # Blocks that consist of trades, at least.

@@ -74,7 +74,7 @@ class TradeRows:
 
 
 def read_trade_rows(connection: "psycopg.Connection[Row]", chain_id: int) -> TradeRows:
-    """Read the chain's rows, also for tokens that are no longer on the chain included."""
+    """Read the chain's rows, including tokens that are no longer on the chain."""
 
     def read(query: Any, *keys: str) -> dict[Any, Row]:
         rows = connection.execute(query, [chain_id]).fetchall()

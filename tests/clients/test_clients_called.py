@@ -127,7 +127,7 @@ def body_arguments(inputs: Inputs) -> list[Any]:
 
 
 def credential_of(operation: Json) -> str:
-    """Return a credential's name that an operation demands; empty for none."""
+    """Return the name of the credential that an operation demands; empty for none."""
     alternatives = operation["security"]
     return "" if not alternatives or {} in alternatives else next(iter(alternatives[0]))
 

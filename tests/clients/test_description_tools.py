@@ -1,4 +1,4 @@
-"""Others' linters and client generators, run over the description with their own default rules."""
+"""Third-party linters and client generators, run over the description with their own default rules."""
 
 import json
 import os

@@ -95,7 +95,7 @@ def node_client(directory: Path) -> Iterator[NodeClient]:
 
 
 def run_program(code: str, directory: Path, **variables: str) -> str:
-    """Check a program's types that imports the package, run it, and return its output."""
+    """Check the types of a program that imports the package, run it, and return its output."""
     compile_typescript({"program": code}, directory)
     done = subprocess.run(
         [find_node(), "program.mjs"],

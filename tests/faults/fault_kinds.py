@@ -65,7 +65,7 @@ def _program(name: str) -> str:
 
 
 def server_disks(place: Path) -> tuple[Disk, Disk]:
-    """Return PostgreSQL's and Valkey's in a run's directory."""
+    """Return PostgreSQL's and Valkey's file systems in a run's directory."""
     return Disk(place / "postgres", _POSTGRES_BYTES), Disk(place / "valkey", _VALKEY_BYTES)
 
 

@@ -150,7 +150,7 @@ class _Load:
         connection.close()
 
     def _claim(self) -> float:
-        """Return the next request's time that is to be sent."""
+        """Return the time of the next request to send."""
         with self._lock:
             now = time.monotonic()
             if not self._interval:

@@ -25,12 +25,12 @@ STRANGER = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
 
 
 def launched(deployment: DevelopmentContracts, config: DevLaunchConfig) -> TxReceipt:
-    """Return a launch receipt by SENDER."""
+    """Return the receipt of a launch by SENDER."""
     return node_client.wait_for_receipt(deployment.rpc_url, send_launch(deployment, config, sender=SENDER))
 
 
 def launch_token(deployment: DevelopmentContracts, config: DevLaunchConfig) -> str:
-    """Return a token's address that SENDER launched."""
+    """Return the address of a token that SENDER launched."""
     token: str = dict(events_of(deployment, launched(deployment, config)))["TokenCreated"]["tokenAddress"]
     return token
 

@@ -38,7 +38,7 @@ class Gate:
         self._opened.set()
 
     def lose(self) -> None:
-        """Drop the blocked calls, like a process's calls whose machine died; later ones pass."""
+        """Drop the blocked calls, like calls by a process whose machine died; later ones pass."""
         self._lost = True
         self._opened.set()
 

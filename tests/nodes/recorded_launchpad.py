@@ -1,4 +1,4 @@
-"""A launchpad's recording behind a node, with what a trial asks beside it: code, and state at earlier blocks."""
+"""A launchpad's recording behind a node, with what a trial requests beside it: code, and state at earlier blocks."""
 
 import json
 import re

@@ -18,7 +18,7 @@ Answer = dict[str, Any]
 
 
 def refusal(message: str, *, code: int = -32000) -> Answer:
-    """Return a signer's error that has no such key, or whose policy forbids a transaction."""
+    """Return the error of a signer that has no such key, or whose policy forbids a transaction."""
     return {"error": {"code": code, "message": message}}
 
 

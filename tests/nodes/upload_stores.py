@@ -34,7 +34,7 @@ class Store:
     headers: dict[str, dict[str, str]] = field(default_factory=dict)
     received: list[str] = field(default_factory=list)
     url: str = ""
-    # All responses' status, if it fails.
+    # Status of all responses, if it fails.
     status: int = 0
     # Response body from `add`, if it is not the usual one.
     answer: bytes | None = None

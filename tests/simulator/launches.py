@@ -42,7 +42,7 @@ class Launched:
 
     address: str
     logs: tuple[LogEntry, ...]
-    # The row's columns, without its chain position's.
+    # The row's columns, without the chain position.
     columns: Json
     shares: tuple[Share, ...]
     extensions: Json

@@ -211,7 +211,7 @@ def revert(transaction: Transaction) -> Transaction:
 
 
 def _add_pool_log(one: PoolEmitted, logs: list[LogEntry], truths: list[tuple[int, SwapTruth | LiquidityTruth]]) -> None:
-    """Add a pool's log with those beside it, and what it is expected to be, with its place."""
+    """Add a pool's log with the logs beside it, and its expected swap or liquidity change with its index."""
     if one.truth:
         truths.append((len(logs) + len(one.before), one.truth))
     logs += [*one.before, one.log, *one.after]

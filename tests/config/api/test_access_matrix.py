@@ -103,7 +103,7 @@ class Endpoint:
     form: str = "application/json"
     # Status for admitted callers: mostly the nonsense is refused.
     status: int = 400
-    # A 404's text for admitted callers.
+    # Text of a 404 for admitted callers.
     missing: str = ""
     # Caller -> another status.
     otherwise: dict[str, Any] = field(default_factory=dict)

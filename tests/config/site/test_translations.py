@@ -18,7 +18,7 @@ from config.environment.variables import BASE_DIR
 from config.site.formats import compact, join_parts, local_separators, short_duration, usd
 
 CATALOGS = BASE_DIR / "config" / "site" / "locale"
-# English is the sources' language.
+# Sources are in English.
 LOCALES = [to_locale(code) for code in LANGUAGES if code != "en"]
 # Folders with page texts; the Makefile leaves out the same ones.
 PACKAGES = ("config", "leaderboard", "templates", "tokens")

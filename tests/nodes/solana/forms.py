@@ -96,7 +96,7 @@ def outer(raw: Json) -> list[Json]:
 
 
 def inner(raw: Json, number: int = 0) -> list[Json]:
-    """Return the outer one's inner instructions with this number."""
+    """Return the inner instructions of the outer instruction with this number."""
     found: list[Json] = next(group for group in raw["meta"]["innerInstructions"] if group["index"] == number)[
         "instructions"
     ]

@@ -151,7 +151,7 @@ def test_too_many_events_are_refused():
     add_swap(token, block=110)
     multiply(PoolTrade.objects.get(), {"position": "position + n"}, rows=MOST_EVENTS)
     assert len(events(110)) == MOST_EVENTS
-    # With block 101's.
+    # With the event in block 101.
     with pytest.raises(TooManyEventsError):
         events()
 

@@ -1,4 +1,4 @@
-"""All public pages' fitness in a real Chromium: axe finds no violation, and nothing overflows or shifts."""
+"""Checks for all public pages in a real Chromium: axe finds no violation, and nothing overflows or shifts."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 SOLANA, CONFIG = 101, "config"
 DECIMALS, QUOTE_DECIMALS = 6, 9
-# The program's.
+# The program's bounds.
 MIN_SQRT_PRICE, MAX_SQRT_PRICE = 4_295_048_016, 79_226_673_521_066_979_257_578_248_091
 
 _POOLS = """

@@ -286,7 +286,7 @@ CURVES = [path for path in RECORDINGS if path.stem.startswith(("virtuals", "flau
 
 @pytest.mark.parametrize("recording", CURVES, indirect=True, ids=lambda path: path.stem)
 def test_the_feed_check_names_seeded_faults_of_declared_launchpads(install, recording):
-    """Alter each stored trade in turn: curve trades, swaps with parts, and swaps in graduated tokens' both pools."""
+    """Alter each stored trade in turn: curve trades, swaps with parts, and swaps in both pools of graduated tokens."""
     install(name_of(recording))
     backfill(recording)
     for trade in PoolTrade.objects.order_by("position"):

@@ -227,7 +227,7 @@ def test_the_change_of_a_new_token_uses_the_rate_at_its_launch(pool):
     # The launch was at a rate of 2,000, and the five minutes began at 2,500.
     assert [market.price_change_1h, market.price_change_24h] == pytest.approx([25, 25])
     assert change_of_5_minutes(pool) == pytest.approx(0, abs=1e-6)
-    # The newest block's rate is another one since, and nobody traded.
+    # The rate has changed by the newest block, and nobody traded.
     ReferencePrice.objects.create(
         chain_id=8453, pool=reference.pool, block_number=130, position=chain_position(130, 0),
         at=pool.now - timedelta(minutes=2), currency=reference.currency, usd=Decimal(4000),

@@ -89,7 +89,7 @@ class Scan:
         return self.now.timestamp() - seconds
 
     def sums(self) -> dict[tuple[int, int], tuple[object, ...]]:
-        """Return token and seconds -> its row's columns, without the score's."""
+        """Return token and seconds -> its row's columns, without the score."""
         found = {}
         for token_id in {row.token_id for row in self.rows}:
             for seconds in PERIODS:

@@ -593,7 +593,7 @@ def test_receipts_must_make_the_blocks_filter(node, second_node, everything, fau
     node.answers["eth_getBlockReceipts"] = lambda number: fault(regular(number))
     expected = tuple(facts for facts in everything if facts.block_number == LAUNCHED_IN)
     assert chain(node, second_node).read_receipts([header]).transactions == expected
-    # One by one, where no node returns the block's.
+    # One by one, where no node returns all receipts in the block.
     assert chain(node).read_receipts([header]).transactions == expected
     own = node.receipts[LAUNCH.hash]
     (node.receipts[LAUNCH.hash],) = leave_out_a_log([own])

@@ -114,7 +114,7 @@ def launch_call(deployment, **changes):
 
 
 def reverting(data: str) -> str:
-    """Return a contract's code that reverts with this data on every call."""
+    """Return the code of a contract that reverts with this data on every call."""
     length = f"{len(data) // 2 - 1:04x}"
     return f"0x61{length}600e60003961{length}6000fd{data[2:]}"
 

@@ -168,7 +168,7 @@ def test_a_text_needs_no_padding():
 
 
 def merged(*labels):
-    """Build one transaction with several ones' logs, through a contract that is no factory."""
+    """Build one transaction with the logs of several, through a contract that is no factory."""
     together, *rest = (mined(label) for label in labels)
     together.transaction["to"] = STRANGER
     for other in rest:
