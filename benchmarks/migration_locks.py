@@ -4,8 +4,7 @@
 
 The database has the former version's schema (by default the last tag, or version 0.1.0) and the rows of
 `full_tables.sql`. While `manage.py migrate` runs, `pg_locks` is sampled, and a connection for each table reads,
-inserts and updates rows ten times a second. Exits with code 1 if a
-lock or a statement takes longer than a second.
+inserts and updates rows ten times a second. Exits with code 1 if a lock or a statement takes longer than a second.
 """
 
 import argparse
