@@ -14,7 +14,7 @@ WHERE at >= %(first)s AND at < %(end)s AND NOT is_confirmed
 """
 
 
-def confirm_stored_reports(apps, schema_editor):
+def confirm_stored_reports(connection):
     """Mark stored reports as confirmed where no hub is configured: they counted as such without the mark."""
     if settings.FARCASTER_HUB_URL:
         return

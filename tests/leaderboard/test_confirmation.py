@@ -5,7 +5,6 @@ from datetime import timedelta
 from importlib import import_module
 
 import pytest
-from django.apps import apps
 from django.db import connection
 from django.utils import timezone
 
@@ -125,7 +124,7 @@ def test_an_upgrade_keeps_what_stored_reports_counted(board, settings, is_config
     settings.FARCASTER_HUB_URL = "http://127.0.0.1:9" if is_configured else ""
     migration = import_module("leaderboard.migrations.0009_confirm_stored_reports")
     with connection.cursor() as cursor:
-        for statement, parameters in migration.confirm_stored_reports(apps, None):
+        for statement, parameters in migration.confirm_stored_reports(connection):
             cursor.execute(statement, parameters)
     assert (composites() == board) is not is_configured
     assert Interaction.objects.filter(is_confirmed=is_configured).count() == 0

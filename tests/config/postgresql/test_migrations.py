@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.state import ProjectState
 
 from config.postgresql.batches import RunBatches, by_keys
+from config.postgresql.replica import REPLICA
 from tests.rows.factories import IndexRequestFactory
 from tokens.models import IndexRequest
 
@@ -106,17 +108,18 @@ def test_migrations_have_timeouts():
 SHORTEN = "UPDATE tokens_indexrequest SET last_error = '' WHERE id >= %(first)s AND id < %(end)s"
 
 
-def run_batches(code, *, atomic=False):
+def run_batches(code, *, atomic=False, on=connection):
     operation, state = RunBatches(code, RunBatches.noop), ProjectState()
-    with connection.schema_editor(atomic=atomic) as editor:
+    with on.schema_editor(atomic=atomic) as editor:
         operation.database_forwards("tokens", editor, state, state)
+    assert "apps" not in vars(state), "models are rendered, which takes seconds"
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_batch_is_committed_before_the_next_one():
     first, last = (IndexRequestFactory(last_error="an error").pk for _ in range(2))
 
-    def statements(apps, editor):
+    def statements(_):
         yield SHORTEN, {"first": first, "end": first + 1}
         yield "SELECT pg_sleep(2)", {}
 
@@ -130,12 +133,55 @@ def limit_statements(execute, sql, params, many, context):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_ranges_of_keys_cover_all_rows(monkeypatch):
-    monkeypatch.setattr("config.postgresql.batches._KEYS", 2)
-    run_batches(by_keys("tokens_indexrequest", "id", SHORTEN))
-    IndexRequestFactory.create_batch(5, last_error="an error")
-    run_batches(by_keys("tokens_indexrequest", "id", SHORTEN))
+def test_batches_have_the_same_number_of_rows_however_sparse_the_keys_are(monkeypatch):
+    monkeypatch.setattr("config.postgresql.batches._ROWS", 2)
+    shorten = by_keys("tokens_indexrequest", "id", SHORTEN)
+    run_batches(shorten)
+    for key in (1, 2, 900_000_000, 900_000_001, 10**15):
+        IndexRequestFactory(pk=key, last_error="an error")
+    bounds = [(batch["first"], batch["end"]) for _, batch in shorten(connection)]
+    assert bounds == [(0, 900_000_000), (900_000_000, 10**15), (10**15, 2**63 - 1)]
+    run_batches(shorten)
     assert not IndexRequest.objects.exclude(last_error="").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_batches_are_reversed():
+    IndexRequestFactory(last_error="an error")
+    operation, state = RunBatches(RunBatches.noop, by_keys("tokens_indexrequest", "id", SHORTEN)), ProjectState()
+    with connection.schema_editor(atomic=False) as editor:
+        operation.database_forwards("tokens", editor, state, state)
+        assert IndexRequest.objects.get().last_error == "an error"
+        operation.database_backwards("tokens", editor, state, state)
+    assert IndexRequest.objects.get().last_error == ""
+
+
+def test_batches_leave_the_replica_to_the_primary():
+    def statements(_):
+        pytest.fail("the replica is a copy, which PostgreSQL changes")
+
+    run_batches(statements, on=connection.copy(alias=REPLICA))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("status", "error", "is_outage"),
+    [
+        ("pending", "chain 8453 is out of reach (no node answered)", True),
+        ("failed", "chain 8453 is out of reach (no node answered)", False),
+        ("pending", "chain 8453 has no such transaction, or has not mined it", False),
+        ("pending", "chain 101 does not have the transaction, or has not finalised it", False),
+        ("pending", "no launch is in the transaction", False),
+        ("pending", "", False),
+    ],
+)
+def test_an_upgrade_marks_stored_requests_in_an_outage_of_nodes(status, error, is_outage):
+    request = IndexRequestFactory(status=status, last_error=error)
+    migration = import_module("tokens.migrations.0069_filled_error_codes")
+    with connection.cursor() as cursor:
+        cursor.execute(migration.OUTAGES, {"first": request.pk, "end": request.pk + 1})
+    request.refresh_from_db()
+    assert request.node_outage is is_outage
 
 
 @pytest.mark.django_db(transaction=True)
