@@ -23,7 +23,7 @@ class Events(TypedDict):
 _BODY = response_schema(object_schema(NEW_ENDPOINT.keys))["properties"]
 
 
-class Endpoint(TypedDict):
+class EndpointJson(TypedDict):
     """A webhook endpoint and its state."""
 
     id: int
@@ -40,14 +40,14 @@ class Endpoint(TypedDict):
     createdAt: datetime
 
 
-class EndpointWithSecret(Endpoint):
+class EndpointWithSecret(EndpointJson):
     """A webhook endpoint with its secret, which no other response contains."""
 
     secret: Annotated[str, "`whsec_` and base64: the key of the signatures, by Standard Webhooks."]
 
 
 class WebhookEndpoints(TypedDict):
-    data: Annotated[list[Endpoint], f"At most {MAX_ENDPOINTS}."]
+    data: Annotated[list[EndpointJson], f"At most {MAX_ENDPOINTS}."]
 
 
 class DeliveryAttempt(TypedDict):
@@ -78,7 +78,7 @@ class WebhookDeliveries(TypedDict):
     cursor: Annotated[int | None, "Null on the last page."]
 
 
-class Replay(TypedDict):
+class ReplayJson(TypedDict):
     queued: Annotated[int, "At most 10000."]
     cursor: Annotated[int | None, "If there are more: the `afterEventId` of the next call."]
 

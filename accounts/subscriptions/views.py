@@ -114,7 +114,7 @@ class WebhookView(WebhooksAccess, QueryView):
 
     cache_control = PRIVATE_NO_STORE
 
-    @extend_schema(operation_id="getWebhook", parameters=[_ID], responses={200: responses.Endpoint})
+    @extend_schema(operation_id="getWebhook", parameters=[_ID], responses={200: responses.EndpointJson})
     def get(self, request: Request, id: str) -> Response:
         """Return one of your webhook endpoints."""
         return Response(_endpoint(self.endpoint_or_404(id)))
@@ -123,7 +123,7 @@ class WebhookView(WebhooksAccess, QueryView):
         operation_id="updateWebhook",
         parameters=[_ID],
         request=endpoint_bodies.CHANGES_BODY,
-        responses={200: responses.Endpoint, 409: None},
+        responses={200: responses.EndpointJson, 409: None},
     )
     def patch(self, request: Request, id: str) -> Response:
         """Change a webhook endpoint: the keys that are given.
@@ -221,7 +221,7 @@ class WebhookReplayView(WebhooksAccess, LimitedView):
         operation_id="replayWebhook",
         parameters=[_ID],
         request=endpoint_bodies.REPLAY_BODY,
-        responses={202: responses.Replay, 409: None},
+        responses={202: responses.ReplayJson, 409: None},
     )
     def post(self, request: Request, id: str) -> Response:
         """Send events again: one by `eventId`, or those after `afterEventId` up to `untilEventId`.
@@ -233,7 +233,7 @@ class WebhookReplayView(WebhooksAccess, LimitedView):
             events = endpoint_bodies.parse_replay(request.data)
         endpoint = _enabled(self.endpoint_or_404(id))
         replay = deliveries.replay_events(endpoint, first=events.first, last=events.last)
-        return Response(responses.Replay(queued=replay.queued, cursor=replay.cursor), status=202)
+        return Response(responses.ReplayJson(queued=replay.queued, cursor=replay.cursor), status=202)
 
 
 @contextmanager
@@ -264,7 +264,7 @@ def _enabled(endpoint: WebhookEndpoint) -> WebhookEndpoint:
     return endpoint
 
 
-def _endpoint(endpoint: WebhookEndpoint) -> responses.Endpoint:
+def _endpoint(endpoint: WebhookEndpoint) -> responses.EndpointJson:
     return {
         "id": endpoint.pk,
         "url": endpoint.url,

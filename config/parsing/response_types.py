@@ -1,8 +1,11 @@
 """JSON Schemas for the types of responses: the dicts that a view returns are described by what the type checker checks.
 
-A response is a TypedDict. Its class name is the component's name, its docstring the description. `Annotated` adds to a
-key's type: a text is its description, `Keywords` are further keywords of JSON Schema, a rule's `Component` replaces the
-type's schema.
+A response is a TypedDict. Its class name is the component's name, its docstring the description. If another class has
+that name, such as the dataclass or model that the response describes, the TypedDict takes the suffix `Json`. The
+component has no suffix: the component of `HoldingJson` is `Holding`.
+
+`Annotated` adds to a key's type: a text is its description, `Keywords` are further keywords of JSON Schema, a rule's
+`Component` replaces the type's schema.
 """
 
 import typing
@@ -65,7 +68,7 @@ def type_schema(hint: Any) -> Schema | Component:
 @cache
 def response_component(response: Any) -> Component:
     """Return the component for a TypedDict. Inherited keys precede its own."""
-    return Component(response.__name__, properties_schema(response))
+    return Component(response.__name__.removesuffix("Json"), properties_schema(response))
 
 
 def properties_schema(response: Any, *, properties: Mapping[str, Schema | Component] | None = None) -> Schema:

@@ -59,6 +59,10 @@ def test_a_typed_dict_is_a_component_with_its_docstring_and_required_keys():
     }
 
 
+def test_a_component_has_no_suffix():
+    assert response_component(TypedDict("HoldingJson", {})).name == "Holding"
+
+
 def test_inherited_and_further_properties_precede():
     schema = properties_schema(Point3, properties={"id": {"type": "string"}})
     assert list(schema["properties"]) == ["id", "x", "label", "z"]

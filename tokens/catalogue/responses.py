@@ -116,13 +116,13 @@ class TokensByPool(TypedDict):
     data: dict[str, TokenRecord]
 
 
-class TokenPage(TypedDict):
+class TokenPageJson(TypedDict):
     data: list[TokenRecord]
     total: ListTotal
     cursor: Cursor
 
 
-class TokenList(TokenPage):
+class TokenList(TokenPageJson):
     tokensDeployed: Annotated[int, "Rows that match the filters fid, fids, msgSender and chainId only."]
 
 

@@ -40,11 +40,11 @@ from tokens.catalogue.responses import (
     TokenDetailAnswer,
     TokenList,
     TokenOrNothing,
+    TokenPageJson,
     TokenRecordAnswer,
     TokensByFid,
     TokensByPool,
 )
-from tokens.catalogue.responses import TokenPage as TokenPageBody
 from tokens.catalogue.selections import Selection
 from tokens.catalogue.serializers import MAX_POOLS_BYTES, PoolQuery, PoolsBody, TokenQuery
 from tokens.catalogue.totals import Total, fetch_total
@@ -156,7 +156,7 @@ class PartnerTokenListView(PartnerAccess, TokenListView):
     extra_headers = TokenPageView.extra_headers
     cache_control = PRIVATE_NO_STORE
 
-    @extend_schema(operation_id="listTokensAuthenticated", responses={200: TokenPageBody, 503: None})
+    @extend_schema(operation_id="listTokensAuthenticated", responses={200: TokenPageJson, 503: None})
     def get(self, request: Request) -> HttpResponse:
         """Search and list tokens, up to 200 per page."""
         return self.respond()
@@ -173,7 +173,7 @@ class TokenSearchView(TokenPageView):
         """Include market data in all responses."""
         return Extras(market=True)
 
-    @extend_schema(operation_id="searchTokens", deprecated=True, responses={200: TokenPageBody, 503: None})
+    @extend_schema(operation_id="searchTokens", deprecated=True, responses={200: TokenPageJson, 503: None})
     @from_replica
     def get(self, request: Request) -> HttpResponse:
         """Search tokens. Deprecated in favour of `GET /api/tokens`."""
@@ -185,7 +185,7 @@ class DeployedByFidView(TokenPageView):
 
     query_serializer = DeployedByFidQuery
 
-    @extend_schema(operation_id="fetchDeployedByFid", responses={200: TokenPageBody})
+    @extend_schema(operation_id="fetchDeployedByFid", responses={200: TokenPageJson})
     @from_replica
     def get(self, request: Request) -> HttpResponse:
         """List the tokens requested by a FID."""
@@ -197,7 +197,7 @@ class DeployedByAddressView(TokenPageView):
 
     query_serializer = DeployedByAddressQuery
 
-    @extend_schema(operation_id="fetchDeployedByAddress", responses={200: TokenPageBody})
+    @extend_schema(operation_id="fetchDeployedByAddress", responses={200: TokenPageJson})
     @from_replica
     def get(self, request: Request) -> HttpResponse:
         """List the tokens sent or requested by a wallet."""
@@ -228,7 +228,7 @@ class TokensByAdminView(PartnerAccess, TokenPageView):
     query_serializer = AdminListQuery
     cache_control = PRIVATE_NO_STORE
 
-    @extend_schema(operation_id="fetchTokensByAdmin", responses={200: TokenPageBody})
+    @extend_schema(operation_id="fetchTokensByAdmin", responses={200: TokenPageJson})
     def get(self, request: Request) -> HttpResponse:
         """List the tokens that a token admin administers, up to 200 per page."""
         return self.respond()

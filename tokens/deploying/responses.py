@@ -12,7 +12,7 @@ EntryCount = Annotated[int, "Number of entries."]
 NextBefore = Annotated[int | None, "`before` of the next page; null on the last."]
 
 
-class TokenAirdrop(TypedDict):
+class TokenAirdropJson(TypedDict):
     """An airdrop of a token."""
 
     merkleRoot: str
@@ -24,7 +24,7 @@ class AirdropsAnswer(TypedDict):
     """A token's airdrops whose entries this service has, and the amounts that an account may claim."""
 
     claims: Annotated[list[Wei], "Wei of each entry of claimerAddress over time, including past claims."]
-    airdrops: list[TokenAirdrop]
+    airdrops: list[TokenAirdropJson]
 
 
 class SavedAirdrop(TypedDict):
@@ -52,28 +52,28 @@ class DeletedAirdrop(TypedDict):
     success: bool
 
 
-class AirdropEntry(TypedDict):
+class AirdropEntryJson(TypedDict):
     """Entry of an account."""
 
     account: str
     amount: Annotated[Wei, "Total that the account may claim over time, including past claims."]
 
 
-class AirdropProof(TypedDict):
+class AirdropProofJson(TypedDict):
     """Arguments of the airdrop contract's `claim`, besides the token."""
 
     proof: Annotated[list[str], "Hashes of 32 bytes, from the leaf up; empty if the account has the whole airdrop."]
-    entry: AirdropEntry
+    entry: AirdropEntryJson
 
 
 class AirdropClaimAnswer(TypedDict):
     """Proofs; empty if this service has no entries for the token's airdrop, or none for the account."""
 
-    proofs: list[AirdropProof]
+    proofs: list[AirdropProofJson]
 
 
 class Allocations(TypedDict):
-    allocations: list[AirdropEntry]
+    allocations: list[AirdropEntryJson]
     cursor: Annotated[str | None, "Null on the last page."]
 
 

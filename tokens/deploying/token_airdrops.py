@@ -131,7 +131,7 @@ def fetch_allocations(token_address: str, *, limit: int, cursor: str | None) -> 
         # One row more than the limit shows that there is another page.
         rows = entries.values_list("account", "amount")[: limit + 1 - len(allocations)]
         allocations += [(airdrop.sort_key, account, int(amount)) for account, amount in rows]
-    shown: list[responses.AirdropEntry] = [
+    shown: list[responses.AirdropEntryJson] = [
         {"account": account, "amount": str(amount)} for _, account, amount in allocations[:limit]
     ]
     if len(allocations) <= limit:

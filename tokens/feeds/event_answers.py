@@ -36,9 +36,9 @@ def describe_priced_events(events: Iterable[PoolEvent]) -> list[responses.Screen
     return [_describe_event(event, with_price=True) for event in events]
 
 
-def describe_asset(asset: FeedAsset) -> responses.FeedAsset:
+def describe_asset(asset: FeedAsset) -> responses.FeedAssetJson:
     """Return an asset, equal in both formats. Launched tokens can't be minted: supply without a lock circulates."""
-    described: responses.FeedAsset = {"id": asset.address, "name": asset.name, "symbol": asset.symbol}
+    described: responses.FeedAssetJson = {"id": asset.address, "name": asset.name, "symbol": asset.symbol}
     if asset.supply is not None:
         described["totalSupply"] = decimal_text(asset.supply, asset.decimals)
         if not asset.has_locked_supply:
@@ -70,7 +70,7 @@ def describe_tools_pair(pair: FeedPair) -> responses.ToolsPair:
     return {**_describe_pair(pair), "factoryAddress": pair.factory}
 
 
-def _describe_pair(pair: FeedPair) -> responses.FeedPair:
+def _describe_pair(pair: FeedPair) -> responses.FeedPairJson:
     return {
         "id": pair.pool,
         "asset0Id": pair.token,

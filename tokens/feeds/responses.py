@@ -19,7 +19,7 @@ class FeedBlockAnswer(TypedDict):
     block: FeedBlock
 
 
-class FeedAsset(TypedDict):
+class FeedAssetJson(TypedDict):
     """A launched token, or a quote token, which has no supply here."""
 
     id: str
@@ -32,7 +32,7 @@ class FeedAsset(TypedDict):
 
 
 class FeedAssetAnswer(TypedDict):
-    asset: FeedAsset
+    asset: FeedAssetJson
 
 
 class FeedHolder(TypedDict):
@@ -50,7 +50,7 @@ class ToolsHoldersAnswer(TypedDict):
     asset: AssetHolders
 
 
-class FeedPair(TypedDict):
+class FeedPairJson(TypedDict):
     id: Annotated[str, "A v3 pool's address, or a v4 pool's id."]
     asset0Id: Annotated[str, "The launched token."]
     asset1Id: Annotated[str, "The paired token."]
@@ -71,7 +71,7 @@ class PairDetails(TypedDict, total=False):
     feeBps: Annotated[int, "Absent where it changes, or differs by direction."]
 
 
-class ScreenerPair(FeedPair, PairDetails):
+class ScreenerPair(FeedPairJson, PairDetails):
     """A pair in DEX Screener's format."""
 
     dexKey: Annotated[str, "FEED_DEX_KEY."]
@@ -82,7 +82,7 @@ class ScreenerPairAnswer(TypedDict):
     pair: ScreenerPair
 
 
-class ToolsPair(FeedPair):
+class ToolsPair(FeedPairJson):
     """A pair in DEXTools' format."""
 
     factoryAddress: str
@@ -194,7 +194,7 @@ class ChartConfig(TypedDict):
     supported_resolutions: list[str]
 
 
-class ChartSymbol(TypedDict):
+class ChartSymbolJson(TypedDict):
     """LibrarySymbolInfo for a token in USD or in its paired token."""
 
     name: str

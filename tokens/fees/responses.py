@@ -56,7 +56,7 @@ class ClaimedFeesAnswer(TypedDict):
     pagination: ClaimsPage
 
 
-class CurrencyFees(TypedDict):
+class CurrencyFeesJson(TypedDict):
     """Uncollected fees in one of the pool's two currencies."""
 
     currency: Annotated[AddressOrMint, "The ERC-20 that is paid; on Solana the mint."]
@@ -77,11 +77,11 @@ class CurrencyFees(TypedDict):
     ]
 
 
-class RecipientFees(TypedDict):
+class RecipientFeesJson(TypedDict):
     """Uncollected fees of one recipient."""
 
     recipient: Annotated[AddressOrMint | None, "Null for a share whose recipient the locker does not reveal."]
-    fees: list[CurrencyFees]
+    fees: list[CurrencyFeesJson]
 
 
 class UncollectedFeesAnswer(TypedDict):
@@ -91,12 +91,12 @@ class UncollectedFeesAnswer(TypedDict):
     chainId: int
     blockNumber: Annotated[int, "The amounts are as of the end of this block."]
     fees: Annotated[
-        list[CurrencyFees],
+        list[CurrencyFeesJson],
         "Total of all recipients, or of the requested one, in the pool's sequence of currencies; on Solana the token,"
         " then its paired token.",
     ]
     recipients: Annotated[
-        list[RecipientFees],
+        list[RecipientFeesJson],
         "Recipients of a collection now, for v0 to v3.1 including the launchpad's team; on Solana the pool's creator"
         " and the fee claimer of its config, listed once if they are equal; or the requested recipient.",
     ]

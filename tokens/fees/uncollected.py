@@ -80,7 +80,7 @@ def describe_report(token: Token, report: UncollectedReport) -> responses.Uncoll
     }
 
 
-def _describe_fees(fees: Sequence[CurrencyFees]) -> list[responses.CurrencyFees]:
+def _describe_fees(fees: Sequence[CurrencyFees]) -> list[responses.CurrencyFeesJson]:
     return [
         {
             "currency": fee.currency.address,

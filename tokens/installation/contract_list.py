@@ -14,18 +14,18 @@ from tokens.installation.installed_registry import registry
 FACTORY = "factory"
 
 
-def list_contracts(*, chain_id: int | None = None, role: str | None = None) -> list[responses.Contract]:
+def list_contracts(*, chain_id: int | None = None, role: str | None = None) -> list[responses.ContractJson]:
     """Return the contracts on one chain or on all, in one role or in all, in the sequence of the registry's files."""
     chains = (chain for chain in registry().chains.values() if chain_id in (None, chain.chain_id))
     return [contract for chain in chains for contract in _list_chain(chain) if role in (None, contract["role"])]
 
 
-def _list_chain(chain: ChainInfo) -> Iterator[responses.Contract]:
+def _list_chain(chain: ChainInfo) -> Iterator[responses.ContractJson]:
     has_node = chain.chain_id in settings.RPC_URLS
     for contract in chain.registered.values():
         generation = contract.generation
         launchpad = launchpad_of(generation.name) if generation else None
-        yield responses.Contract(
+        yield responses.ContractJson(
             name=f"{generation.type} {contract.role}" if generation else contract.role,
             chainId=chain.chain_id,
             chain=chain.name,
@@ -45,9 +45,11 @@ def _list_chain(chain: ChainInfo) -> Iterator[responses.Contract]:
                 yield _declared_factory(declared.launchpad, chain, address, is_indexed=declared.is_indexed)
 
 
-def _declared_factory(launchpad: Launchpad, chain: ChainInfo, address: str, *, is_indexed: bool) -> responses.Contract:
+def _declared_factory(
+    launchpad: Launchpad, chain: ChainInfo, address: str, *, is_indexed: bool
+) -> responses.ContractJson:
     launches = [launch for launch in launchpad.launches if address in launch.contracts.get(chain.chain_id, ())]
-    return responses.Contract(
+    return responses.ContractJson(
         name=f"{launchpad.name} {FACTORY}",
         chainId=chain.chain_id,
         chain=chain.name,

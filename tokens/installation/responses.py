@@ -14,7 +14,7 @@ class ContractEventsShape(TypedDict):
     launches: NotRequired[Annotated[list[str], "Only for factories: topic0 of each launch event."]]
 
 
-class Contract(TypedDict):
+class ContractJson(TypedDict):
     """A launchpad's contract; on Solana an account."""
 
     name: Annotated[str, "Type and role, for display."]

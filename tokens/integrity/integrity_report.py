@@ -100,7 +100,7 @@ def _counted(first_trades: FirstTrades) -> responses.IntegrityTrades:
     }
 
 
-def _trade(launch: _Launch, trade: LaunchTrade) -> responses.LaunchTrade:
+def _trade(launch: _Launch, trade: LaunchTrade) -> responses.LaunchTradeJson:
     return {
         "account": trade.account,
         "isDev": any(account.address == trade.account for account in launch.accounts),
@@ -113,7 +113,7 @@ def _trade(launch: _Launch, trade: LaunchTrade) -> responses.LaunchTrade:
     }
 
 
-def _holding(launch: _Launch, holding: Holding) -> responses.Holding:
+def _holding(launch: _Launch, holding: Holding) -> responses.HoldingJson:
     return {
         "bought": str(holding.bought),
         "sold": str(holding.sold),
@@ -189,7 +189,7 @@ def _bundles(launch: _Launch, opening: Iterable[LaunchTrade]) -> responses.Integ
     }
 
 
-def _bundle(launch: _Launch, bundle: Bundle) -> responses.Bundle:
+def _bundle(launch: _Launch, bundle: Bundle) -> responses.BundleJson:
     return {
         "kinds": list(bundle.kinds),
         "block": bundle.purchases[0].block,

@@ -11,7 +11,7 @@ from config.redis.single_flight import CacheTimes, fetch_shared
 from tokens.chains.rpc.client import query_deadline
 from tokens.installation.installed_chains import installed_chain
 from tokens.integrity.integrity_report import build_report
-from tokens.integrity.responses import DevAccount, Integrity, LaunchHolder
+from tokens.integrity.responses import DevAccountJson, Integrity, LaunchHolder
 from tokens.integrity.unknown_facts import describe_unknown
 from tokens.models import Token
 
@@ -23,7 +23,7 @@ _TIMES = CacheTimes(fresh=FRESH_SECONDS, ttl=60, wait_timeout=5.0, lock_ttl=10.0
 # The longest time that a thread waits for the nodes.
 _NODE_SECONDS = 2.0
 
-_Row = TypeVar("_Row", DevAccount, LaunchHolder)
+_Row = TypeVar("_Row", DevAccountJson, LaunchHolder)
 
 
 def fetch_report(token: Token, *, seconds: int) -> Integrity:

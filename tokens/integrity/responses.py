@@ -17,7 +17,7 @@ IsDev = Annotated[bool, "Whether it is one of the dev accounts."]
 Balance = Annotated[Wei | None, "On the chain as of `balancesBlock`; null if unknown, as always on Solana."]
 
 
-class LogPlace(TypedDict):
+class LogPlaceJson(TypedDict):
     """Place of a log."""
 
     txHash: Annotated[str, "On Solana the signature."]
@@ -25,7 +25,7 @@ class LogPlace(TypedDict):
     logIndex: Annotated[int, "Index of the log in its block."]
 
 
-class LaunchPlace(TypedDict):
+class LaunchPlaceJson(TypedDict):
     """Place and block time of the launch."""
 
     txHash: Annotated[str, "On Solana the signature."]
@@ -34,7 +34,7 @@ class LaunchPlace(TypedDict):
     at: Timestamp
 
 
-class LaunchTrade(LogPlace):
+class LaunchTradeJson(LogPlaceJson):
     """A trade of the token."""
 
     account: Annotated[
@@ -55,7 +55,7 @@ class LaunchShare(TypedDict):
     percent: Percent
 
 
-class Holding(LaunchShare):
+class HoldingJson(LaunchShare):
     """What an account has bought and sold, with its first trades."""
 
     bought: Wei
@@ -66,10 +66,10 @@ class Holding(LaunchShare):
         " claims are not read.",
     ]
     trades: Annotated[int, "Number of its trades."]
-    transactions: Annotated[list[LaunchTrade], "The first 5 of its trades."]
+    transactions: Annotated[list[LaunchTradeJson], "The first 5 of its trades."]
 
 
-class LaunchHolder(Holding):
+class LaunchHolder(HoldingJson):
     """An account with a large net purchase."""
 
     account: str
@@ -77,13 +77,13 @@ class LaunchHolder(Holding):
     balance: Balance
 
 
-class DevAccount(TypedDict):
+class DevAccountJson(TypedDict):
     """An account behind the launch."""
 
     account: str
     roles: list[Annotated[str, Keywords(enum=list(DEV_ROLES))]]
-    atLaunch: Holding
-    now: Holding
+    atLaunch: HoldingJson
+    now: HoldingJson
     balance: Balance
 
 
@@ -94,10 +94,10 @@ class Purchases(TypedDict):
     count: Annotated[int, "Purchases."]
     amount: Annotated[Wei, "Sum, in the token's smallest unit."]
     percent: Percent
-    purchases: Annotated[list[LaunchTrade], "The first 25, of a bundle the first 10."]
+    purchases: Annotated[list[LaunchTradeJson], "The first 25, of a bundle the first 10."]
 
 
-class Bundle(Purchases):
+class BundleJson(Purchases):
     """Purchases of one transaction, or of transactions that are next to one another in a block."""
 
     kinds: list[Annotated[str, Keywords(enum=list(BUNDLE_KINDS))]]
@@ -109,7 +109,7 @@ class VaultClaimed(TypedDict):
 
     amount: Annotated[Wei, "In the token's smallest unit."]
     percent: Percent
-    transactions: Annotated[list[LogPlace], "The newest 5."]
+    transactions: Annotated[list[LogPlaceJson], "The newest 5."]
 
 
 class IntegrityTrades(TypedDict):
@@ -120,7 +120,7 @@ class IntegrityTrades(TypedDict):
 
 
 class IntegrityDev(TypedDict):
-    accounts: list[DevAccount]
+    accounts: list[DevAccountJson]
     atLaunch: Annotated[LaunchShare, "Sum of the accounts."]
     now: Annotated[LaunchShare, "Sum of the accounts after all counted trades."]
     vaultClaimed: Annotated[VaultClaimed | None, "Null for a launchpad whose claims are not read."]
@@ -131,7 +131,7 @@ class IntegrityBundles(TypedDict):
     purchases: Annotated[int, "Purchases in them."]
     amount: Annotated[Wei, "Sum of the purchases, in the token's smallest unit."]
     percent: Percent
-    list: Annotated[list[Bundle], "The first 10."]
+    list: Annotated[list[BundleJson], "The first 10."]
 
 
 class IntegrityHolders(TypedDict):
@@ -149,7 +149,7 @@ class Integrity(TypedDict):
     chainId: int
     address: str
     supply: Annotated[Wei | None, "In the token's smallest unit."]
-    launch: LaunchPlace
+    launch: LaunchPlaceJson
     seconds: Annotated[int, "Seconds after the launch that count as launch."]
     trades: IntegrityTrades
     dev: IntegrityDev

@@ -155,7 +155,7 @@ def _describe_totals(creator: Creator, now: datetime) -> responses.LedgerTotals:
     }
 
 
-def _describe_claims(creator: Creator, first_day: date) -> list[responses.WalletClaims]:
+def _describe_claims(creator: Creator, first_day: date) -> list[responses.WalletClaimsJson]:
     return [
         {
             "chainId": account.chain_id,
@@ -172,7 +172,7 @@ def _describe_claims(creator: Creator, first_day: date) -> list[responses.Wallet
     ]
 
 
-def _describe_outcome(outcome: LaunchOutcome) -> responses.Outcome:
+def _describe_outcome(outcome: LaunchOutcome) -> responses.OutcomeJson:
     return {
         "ageSeconds": int(outcome.age.total_seconds()),
         "graduated": outcome.is_graduated,
@@ -190,7 +190,7 @@ def _describe_outcome(outcome: LaunchOutcome) -> responses.Outcome:
     }
 
 
-def _describe_fees(fees: PayeeFees, report: WaitingReport) -> responses.PayeeFees:
+def _describe_fees(fees: PayeeFees, report: WaitingReport) -> responses.PayeeFeesJson:
     waiting = report.of(fees.payee)
     return {
         "recipient": fees.payee.recipient,

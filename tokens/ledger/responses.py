@@ -83,7 +83,7 @@ class LedgerDay(TypedDict):
     claimed: Wei | None
 
 
-class WaitingFees(TypedDict):
+class WaitingFeesJson(TypedDict):
     """Fees that wait for a claim, as of one block; on Solana of one slot."""
 
     harvested: Annotated[
@@ -107,7 +107,7 @@ class WaitingFees(TypedDict):
     ]
 
 
-class PayeeFees(TypedDict):
+class PayeeFeesJson(TypedDict):
     """Fees of one recipient in one of the token's two currencies."""
 
     recipient: str
@@ -119,11 +119,11 @@ class PayeeFees(TypedDict):
         "Collected from the pool for the recipient so far, without payments of a v4 pool's MEV module.",
     ]
     claimed: Annotated[LedgerAmount, "Paid to the recipient so far."]
-    waiting: WaitingFees
+    waiting: WaitingFeesJson
     days: Annotated[list[LedgerDay], "Newest first, without days that have no fees."]
 
 
-class Outcome(TypedDict):
+class OutcomeJson(TypedDict):
     """What became of a launch. Amounts are in USD."""
 
     ageSeconds: int
@@ -154,14 +154,14 @@ class LedgerEntry(TypedDict):
     """A token with what became of it, and with its fees."""
 
     token: TokenRecord
-    outcome: Outcome
+    outcome: OutcomeJson
     fees: Annotated[
-        list[PayeeFees],
+        list[PayeeFeesJson],
         "Per recipient and currency; empty before the first payment if the launch names no recipient.",
     ]
 
 
-class WalletClaims(TypedDict):
+class WalletClaimsJson(TypedDict):
     """Fees that a wallet has claimed on a chain in one quote token, or in the chain's coin, for all tokens together."""
 
     chainId: int
@@ -177,7 +177,7 @@ class CreatorLedger(TypedDict):
 
     creator: LedgerCreator
     totals: LedgerTotals
-    claimed: Annotated[list[WalletClaims], "Empty for a FID, of which not all wallets are known."]
+    claimed: Annotated[list[WalletClaimsJson], "Empty for a FID, of which not all wallets are known."]
     launches: Annotated[list[LedgerEntry], "Tokens that the creator launched, newest first."]
     cursor: Annotated[str | None, "Of launches; null on the last page."]
     recipientOf: Annotated[

@@ -7,7 +7,7 @@ from typing import Any
 
 from config.operators.local_times import local_time
 from tokens.market.trading.candle_pages import INTERVALS, CandleRange, fetch_candles
-from tokens.market.trading.responses import Candle
+from tokens.market.trading.responses import CandleJson
 from tokens.models.candle import DAY
 
 # Each chart's title, interval and seconds.
@@ -23,7 +23,7 @@ class PriceChart:
     title: str
     # The price currency's symbol.
     currency: str
-    candles: Sequence[Candle]
+    candles: Sequence[CandleJson]
 
     @property
     def description(self) -> str:
@@ -63,7 +63,7 @@ class PriceChart:
     def _range(self) -> tuple[float, float]:
         return min(candle["l"] for candle in self.candles), max(candle["h"] for candle in self.candles)
 
-    def _shape(self, index: int, candle: Candle) -> dict[str, Any]:
+    def _shape(self, index: int, candle: CandleJson) -> dict[str, Any]:
         top, upper, lower, bottom = (
             self._depth(price)
             for price in (

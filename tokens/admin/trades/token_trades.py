@@ -16,7 +16,7 @@ from tokens.installation.installed_registry import (
     quote_symbol,
 )
 from tokens.installation.market_sources import has_own_trades
-from tokens.market.trading.responses import Trade
+from tokens.market.trading.responses import TradeJson
 from tokens.market.trading.trade_pages import TradedToken, fetch_trade_page, parse_trade_cursor
 from tokens.models import LaunchFacts, Market, Token
 
@@ -79,7 +79,7 @@ def _traded_token(token: Token, launch: LaunchFacts | None) -> TradedToken:
     )
 
 
-def _describe(trade: Trade, traded: TradedToken, *, chain_id: int) -> dict[str, Any]:
+def _describe(trade: TradeJson, traded: TradedToken, *, chain_id: int) -> dict[str, Any]:
     """Return the cells for a trade as the API returns it."""
     trader, value = trade["trader"], trade["valueUsd"]
     return {

@@ -52,7 +52,7 @@ class AllowedBuyer(TypedDict):
     allowedAmountWei: Annotated[Wei, "The most that the buyer may pay."]
 
 
-class PresaleAllowlist(TypedDict):
+class PresaleAllowlistJson(TypedDict):
     presaleId: int
     chainId: int
     merkleRoot: Annotated[str | None, "Null if all accounts may buy."]

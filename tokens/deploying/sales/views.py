@@ -76,7 +76,7 @@ class AllowlistView(PartnerWrites, QueryView):
         return [DeployLimit] if self.request.method == "POST" else []
 
     @extend_schema(
-        operation_id="getPresaleAllowlist", responses={200: responses.PresaleAllowlist, 404: None, 503: None}
+        operation_id="getPresaleAllowlist", responses={200: responses.PresaleAllowlistJson, 404: None, 503: None}
     )
     @from_replica
     def get(self, request: Request) -> Response:
@@ -87,7 +87,7 @@ class AllowlistView(PartnerWrites, QueryView):
         """
         presale_id, chain_id = self.query["presaleId"], self.query["chainId"]
         allowlist = _find(chain_id, presale_id)
-        body: responses.PresaleAllowlist = {
+        body: responses.PresaleAllowlistJson = {
             "presaleId": presale_id,
             "chainId": chain_id,
             "merkleRoot": allowlist.root,

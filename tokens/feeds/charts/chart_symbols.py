@@ -17,7 +17,7 @@ from tokens.chains.addresses import parse_address
 from tokens.feeds import responses
 from tokens.feeds.served_blocks import NotServedError, feed_chains, find_feed_chain
 from tokens.market.trading.candle_pages import INTERVALS, CandleInterval, CandleRange, fetch_candles, find_newest_in_usd
-from tokens.market.trading.responses import Candle
+from tokens.market.trading.responses import CandleJson
 from tokens.models import Token
 
 # UDF resolution -> candle interval.
@@ -106,7 +106,7 @@ def describe_config() -> responses.ChartConfig:
     }
 
 
-def describe_symbol(symbol: ChartSymbol) -> responses.ChartSymbol:
+def describe_symbol(symbol: ChartSymbol) -> responses.ChartSymbolJson:
     """Return the response body for /symbols."""
     currency = "USD" if symbol.in_usd else symbol.quote
     return {
@@ -181,12 +181,12 @@ def _find_newest(symbol: ChartSymbol, interval: CandleInterval, before: int) -> 
     return int(candles[0]["t"].timestamp()) if candles else None
 
 
-def _read(symbol: ChartSymbol, interval: CandleInterval, start: int, end: int, limit: int) -> Sequence[Candle]:
+def _read(symbol: ChartSymbol, interval: CandleInterval, start: int, end: int, limit: int) -> Sequence[CandleJson]:
     candle_range = CandleRange(interval=interval, start=start, end=end, limit=limit)
     return fetch_candles(symbol.token_id, candle_range, in_usd=symbol.in_usd, fill=False)
 
 
-def _volume(symbol: ChartSymbol, candle: Candle) -> float:
+def _volume(symbol: ChartSymbol, candle: CandleJson) -> float:
     """Return a candle's volume in USD, or in whole units of the paired token."""
     if symbol.in_usd:
         return float(candle["volumeUsd"] or 0)

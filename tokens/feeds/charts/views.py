@@ -65,7 +65,7 @@ class ChartSymbolView(ChartView):
 
     query_serializer = formats.SymbolQuery
 
-    @described_feed("udfSymbol", responses.ChartSymbol, with_chain=False)
+    @described_feed("udfSymbol", responses.ChartSymbolJson, with_chain=False)
     @from_replica
     def get(self, request: Request) -> HttpResponse:
         """Return a token as a symbol, in USD or in its paired token."""

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from config.postgresql.compiled_queries import parse_timestamps_in_c
 from config.postgresql.replica import read_connection
-from tokens.market.trading.responses import Candle
+from tokens.market.trading.responses import CandleJson
 from tokens.models.candle import DAY, HOUR
 from tokens.trades.market_rows import STARTING_PRICE
 
@@ -128,7 +128,7 @@ class _Candle:
         return _Candle(start, [self.prices[3]] * 4, 0, Decimal(0), 0, 0)
 
 
-def fetch_candles(token_id: int, candle_range: CandleRange, *, in_usd: bool, fill: bool) -> list[Candle]:
+def fetch_candles(token_id: int, candle_range: CandleRange, *, in_usd: bool, fill: bool) -> list[CandleJson]:
     """Return a range's candles, oldest first, in one query; with `in_usd`, only candles whose trades have USD prices.
 
     `fill` adds candles without trades, from the first stored candle to the current one.
@@ -208,7 +208,7 @@ def _filled(candles: Sequence[_Candle], candle_range: CandleRange) -> Iterator[_
         yield previous
 
 
-def _describe(candle: _Candle) -> Candle:
+def _describe(candle: _Candle) -> CandleJson:
     # Floats are written with the shortest digits that parse to the same number.
     opened, high, low, close = (float(price) for price in candle.prices if price is not None)
     return {

@@ -7,7 +7,7 @@ from config.parsing.response_types import Wei
 from tokens.catalogue.responses import Cursor
 
 
-class Trade(TypedDict):
+class TradeJson(TypedDict):
     """A swap in the token's pool."""
 
     id: Annotated[int, "Unique for the token, and greater for later trades."]
@@ -50,12 +50,12 @@ class Trade(TypedDict):
 
 
 class Trades(TypedDict):
-    data: list[Trade]
+    data: list[TradeJson]
     cursor: Cursor
 
 
 # The linter refuses a name `l`, which looks like 1.
-class Candle(TypedDict("_Low", {"l": Annotated[float, "At most `o`."]})):
+class CandleJson(TypedDict("_Low", {"l": Annotated[float, "At most `o`."]})):
     """The pool's prices and the trades of an interval. Prices include conversions of fees by the token's locker."""
 
     t: Annotated[datetime, "Beginning of the interval."]
@@ -80,4 +80,4 @@ class Candle(TypedDict("_Low", {"l": Annotated[float, "At most `o`."]})):
 
 
 class Candles(TypedDict):
-    data: list[Candle]
+    data: list[CandleJson]

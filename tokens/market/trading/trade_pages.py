@@ -14,7 +14,7 @@ from config.cursors import Cursor, LegacyCursor, decode_cursor, encode_cursor
 from config.postgresql.compiled_queries import CompiledQuery, QueryParameter
 from tokens.chains.addresses import format_address, format_transaction
 from tokens.chains.pool_types import split_position
-from tokens.market.trading.responses import Trade
+from tokens.market.trading.responses import TradeJson
 from tokens.models import PoolTrade, Token
 from tokens.trades.protocol_fees import paid_quote, paid_token
 from tokens.trades.trade_rows import trade_value
@@ -53,7 +53,7 @@ class TradedToken(NamedTuple):
 class TradePage:
     """Described trades, and the next page's cursor; None on the last page."""
 
-    trades: list[Trade]
+    trades: list[TradeJson]
     cursor: str | None
 
 
@@ -107,7 +107,7 @@ def _page_statement(limit: int) -> CompiledQuery:
     return CompiledQuery.of(trades.order_by("-at", "-position").values_list(*_COLUMNS)[: limit + 1])
 
 
-def _describe(row: Sequence[Any], token: TradedToken, *, quote_decimals: int) -> Trade:
+def _describe(row: Sequence[Any], token: TradedToken, *, quote_decimals: int) -> TradeJson:
     traded_at, position, tx_hash, trader, is_buy, is_conversion, *amounts, quote_usd, protocol_fee, token_fee = row
     block, log_index = split_position(position)
     tokens_of_pool, of_pool = map(int, amounts)

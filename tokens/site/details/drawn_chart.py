@@ -21,7 +21,7 @@ from config.site.formats import (
 )
 from config.site.page_input import parse_choice
 from tokens.market.trading.candle_pages import INTERVALS, NO_END, CandleRange, fetch_candles
-from tokens.market.trading.responses import Candle
+from tokens.market.trading.responses import CandleJson
 from tokens.models import Token
 from tokens.site.charts import ChartGeometry, PricedBar, draw_chart, is_drawable
 
@@ -138,7 +138,7 @@ def _whole_supply(token: Token) -> float:
     return 0.0 if token.supply is None else float(token.supply) / 10.0**token.decimals
 
 
-def _priced(candle: Candle, token: Token, choice: ChartChoice, factor: float, *, slot: int) -> PricedBar:
+def _priced(candle: CandleJson, token: Token, choice: ChartChoice, factor: float, *, slot: int) -> PricedBar:
     opened, high, low, closed = (price * factor for price in (candle["o"], candle["h"], candle["l"], candle["c"]))
     if choice.currency == "usd":
         return PricedBar(slot, opened, high, low, closed, candle["volumeUsd"])
@@ -154,7 +154,7 @@ def quote_decimals(token: Token) -> int | None:
     return None if decimals is None else int(decimals)
 
 
-def _draw(chart: DrawnChart, drawable: Sequence[tuple[Candle, PricedBar]]) -> DrawnChart:
+def _draw(chart: DrawnChart, drawable: Sequence[tuple[CandleJson, PricedBar]]) -> DrawnChart:
     choice, begin = chart.choice, drawable[0][0]["t"]
     length = timedelta(seconds=INTERVALS[choice.interval].seconds)
     # The current interval is the last slot: the right edge is now.
@@ -204,7 +204,7 @@ def _labeled(geometry: ChartGeometry, choice: ChartChoice) -> list[LabeledTick]:
     return [LabeledTick(tick.y, text) for tick, text in zip(ticks, texts, strict=True)]
 
 
-def _row(candle: Candle, bar: PricedBar, choice: ChartChoice, write: Callable[[float, ChartChoice], str]) -> BarRow:
+def _row(candle: CandleJson, bar: PricedBar, choice: ChartChoice, write: Callable[[float, ChartChoice], str]) -> BarRow:
     volume = "" if bar.volume is None else write(bar.volume, choice)
     opened, high, low, closed = (write(price, choice) for price in (bar.opened, bar.high, bar.low, bar.closed))
     return BarRow(candle["t"], opened, high, low, closed, volume, candle["trades"])
@@ -217,7 +217,7 @@ def _title(row: BarRow) -> str:
     return text % (row._asdict() | {"time": moment_text(row.time)})
 
 
-def _summary(drawable: Sequence[tuple[Candle, PricedBar]], traded: int, choice: ChartChoice) -> str:
+def _summary(drawable: Sequence[tuple[CandleJson, PricedBar]], traded: int, choice: ChartChoice) -> str:
     """Return the chart's text alternative, with the number of bars that have trades."""
     bars = [bar for _, bar in drawable]
     values = {

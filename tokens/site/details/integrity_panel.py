@@ -10,7 +10,7 @@ from django.utils.translation import pgettext_lazy
 
 from tokens.installation.installed_registry import explorer_address_page, explorer_transaction_page
 from tokens.integrity.report_fetching import fetch_report
-from tokens.integrity.responses import DevAccount, LaunchHolder, LaunchShare, Purchases
+from tokens.integrity.responses import DevAccountJson, LaunchHolder, LaunchShare, Purchases
 from tokens.models import Token
 from tokens.site.details.launch_terms import whole_amount
 
@@ -131,7 +131,7 @@ def _share(token: Token, described: LaunchShare) -> PanelShare:
     return PanelShare(amount=whole_amount(token, described["amount"]), percent=described["percent"])
 
 
-def _dev_account(token: Token, described: DevAccount) -> PanelAccount:
+def _dev_account(token: Token, described: DevAccountJson) -> PanelAccount:
     return PanelAccount(
         address=described["account"],
         page=explorer_address_page(token.chain_id, described["account"]),

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from config.site.page_input import parse_page_cursor
 from tokens.installation.installed_registry import explorer_address_page, explorer_transaction_page
-from tokens.market.trading.responses import Trade
+from tokens.market.trading.responses import TradeJson
 from tokens.market.trading.trade_pages import TradedToken, fetch_trade_page, parse_trade_cursor
 from tokens.models import PoolBacklog, Token
 from tokens.site.details.drawn_chart import quote_decimals
@@ -75,7 +75,7 @@ def _missing_trades(token: Token) -> MissingTrades | None:
     return MissingTrades.DECIMALS if quote_decimals(token) is None else MissingTrades.BACKLOG
 
 
-def _row(trade: Trade, token: Token, *, decimals: int) -> ListedTrade:
+def _row(trade: TradeJson, token: Token, *, decimals: int) -> ListedTrade:
     trader = trade["trader"] or ""
     return ListedTrade(
         position=trade["id"],
