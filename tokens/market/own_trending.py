@@ -6,21 +6,19 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import connection
-from django.db.models import Case, Exists, F, FloatField, Func, OuterRef, Subquery, Value, When
+from django.db.models import Case, Exists, F, FloatField, OuterRef, Subquery, When
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast, Coalesce, NullIf
 from django.utils import timezone
 
 from config.parsing.timestamps import format_timestamp
 from tokens.chains.addresses import address_key
-from tokens.installation.installed_registry import registry
 from tokens.market.pool_statistics import CHANGE_PERIODS, PERIOD_SECONDS, PoolStatistics
 from tokens.models import MinuteCandle, RollingSum, Token
 from tokens.models.candle import HOUR
 from tokens.models.rolling_sum import ROLLING_PERIODS
 from tokens.models.token import TokenQuerySet
-from tokens.models.trade import ExactNumericField
-from tokens.trades.quote_rates import rate_at, rate_parameters
+from tokens.trades.quote_rates import RateSince
 
 PAGE_SIZE = 20
 
@@ -106,7 +104,7 @@ def _change_since(start: datetime, chain_id: int) -> Case:
     hour = RollingSum.objects.filter(token_id=OuterRef("pk"), seconds=HOUR)
     launched = Cast(Subquery(hour.values("opening_price")[:1]), FloatField())
     in_usd = Coalesce(
-        launched * Cast(_launch_rate(start, chain_id), FloatField()), Subquery(hour.values("opening_usd")[:1])
+        launched * Cast(RateSince(start, chain_id), FloatField()), Subquery(hour.values("opening_usd")[:1])
     )
 
     def ratio(price: str, before: Combinable) -> Combinable:
@@ -123,19 +121,6 @@ def _change_since(start: datetime, chain_id: int) -> Case:
         When(market__last_trade_at__gte=start, then=Cast((change - 1.0) * 100.0, FloatField())),
         default=0.0,
         output_field=FloatField(),
-    )
-
-
-def _launch_rate(start: datetime, chain_id: int) -> Func:
-    """Return an expression for USD per quote token before a time or a later launch."""
-    row = Token._meta.db_table
-    # In the sequence of the statement.
-    parameters = {**rate_parameters(registry().chains[chain_id]), "start": start}
-    return Func(
-        *map(Value, parameters.values()),
-        template=rate_at(f"greatest({row}.deployed_at, %(start)s)", row=row),
-        output_field=ExactNumericField(),
-        **dict.fromkeys(parameters, "%s"),
     )
 
 

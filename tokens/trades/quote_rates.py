@@ -1,12 +1,14 @@
 """Quote rates in USD by chain position, and the reference prices behind them."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Context, Decimal
+from typing import Any
 
-from django.db.models import F, Min, OuterRef, Q, Subquery
+from django.db.models import F, Func, Min, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -15,6 +17,7 @@ from tokens.chains.pool_types import Swap, chain_position, split_position
 from tokens.chains.registry.chains import ChainInfo, ReferencePool
 from tokens.installation.installed_registry import registry
 from tokens.models import Coverage, PoolTrade, ReferencePrice, Token
+from tokens.models.trade import ExactNumericField
 from tokens.trades.pool_prices import PRICE, USD, is_exchange, pool_price
 from tokens.trades.pool_tokens import PoolToken, find_tokens
 
@@ -205,6 +208,22 @@ def rate_parameters(chain: ChainInfo | None) -> dict[str, list[str]]:
         "reference_quotes": list(references),
         "reference_pools": [reference.pool for reference in references.values()],
     }
+
+
+class RateSince(Func):
+    """Expression for USD per whole quote token of a `Token` row, before a time or a later launch, by `rate_at`."""
+
+    def __init__(self, start: datetime, chain_id: int) -> None:
+        super().__init__("deployed_at", output_field=ExactNumericField())
+        self._parameters = {**rate_parameters(registry().chains[chain_id]), "start": start}
+
+    def as_sql(self, compiler: Any, connection: Any, *_: Any, **__: Any) -> tuple[str, tuple[Any, ...]]:
+        """Return the SQL for the query's alias of the row, with parameters by position, as Django passes them."""
+        column: Any = self.source_expressions[0]
+        row = compiler.quote_name_unless_alias(column.alias)
+        statement = rate_at(f"greatest({row}.deployed_at, %(start)s)", row=row)
+        names = re.findall(r"%\((\w+)\)s", statement)
+        return statement % dict.fromkeys(names, "%s"), tuple(self._parameters[name] for name in names)
 
 
 def _of_pools(swaps: Iterable[Swap], pools: Iterable[str]) -> Iterator[tuple[Swap, str]]:

@@ -15,9 +15,10 @@ from tests.rows.factories import CoverageFactory, TokenFactory
 from tokens.chains.addresses import parse_pool_address
 from tokens.chains.pool_types import Swap, chain_position
 from tokens.chains.registry.chains import load_registry
-from tokens.models import LaunchFacts, PoolTrade, ReferencePrice
+from tokens.models import LaunchFacts, Market, PoolTrade, ReferencePrice, Token
 from tokens.trades.pool_prices import PRICE, USD, pool_price
 from tokens.trades.quote_rates import (
+    RateSince,
     delete_other_reference_prices,
     delete_reference_prices,
     load_rates,
@@ -374,6 +375,17 @@ def price_at(block: int, days: float) -> None:
         currency=WETH,
         usd=Decimal(3000),
     )
+
+
+def test_a_rate_is_an_expression_of_a_query_and_of_a_subquery():
+    price_at(1, days=2)
+    launched_at = timezone.now() - timedelta(days=5)
+    token, stable = (TokenFactory.create(paired_token=quote, deployed_at=launched_at) for quote in (WETH, USDC))
+    rates = Token.objects.annotate(rate=RateSince(timezone.now(), 8453))
+    assert dict(rates.values_list("pk", "rate")) == {token.pk: 3000, stable.pk: 1}
+    assert Market.objects.get(token__in=rates.filter(rate=3000)).token_id == token.pk
+    before = Token.objects.annotate(rate=RateSince(launched_at, 8453))
+    assert dict(before.values_list("pk", "rate")) == {token.pk: None, stable.pk: 1}
 
 
 def blocks() -> list[int]:
