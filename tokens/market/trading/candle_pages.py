@@ -15,7 +15,6 @@ from tokens.models.candle import DAY, HOUR
 from tokens.trades.market_rows import STARTING_PRICE
 
 MINUTE = 60
-_UNKNOWN = (None,) * 4
 # Unix seconds after every candle.
 NO_END = 253_402_300_800
 
@@ -111,21 +110,17 @@ class CandleRange:
 class _Candle:
     # Unix seconds.
     start: int
-    # Open, high, low and close; in USD None if a trade has no USD price.
-    prices: Sequence[Decimal | float | None]
+    # Open, high, low and close; None if they are in USD and a trade has no USD price.
+    prices: Sequence[float] | None
     volume_quote: int
     # None if a trade has no USD price.
     volume_usd: Decimal | None
     buys: int
     sells: int
 
-    @property
-    def is_known(self) -> bool:
-        return None not in self.prices
-
     def without_trades(self, start: int) -> "_Candle":
         """Return a later candle without trades."""
-        return _Candle(start, [self.prices[3]] * 4, 0, Decimal(0), 0, 0)
+        return _Candle(start, self.prices and [self.prices[3]] * 4, 0, Decimal(0), 0, 0)
 
 
 def fetch_candles(token_id: int, candle_range: CandleRange, *, in_usd: bool, fill: bool) -> list[CandleJson]:
@@ -139,7 +134,7 @@ def fetch_candles(token_id: int, candle_range: CandleRange, *, in_usd: bool, fil
         candles = list(_filled(stored, candle_range))
     else:
         candles = _read_candles(token_id, candle_range, in_usd=in_usd)
-    return [_describe(candle) for candle in candles if candle.is_known]
+    return [_describe(candle, candle.prices) for candle in candles if candle.prices]
 
 
 def find_newest_in_usd(token_id: int, interval: CandleInterval, *, before: int) -> int | None:
@@ -183,8 +178,9 @@ def _read_candles(token_id: int, candle_range: CandleRange, *, in_usd: bool) -> 
     return [
         _Candle(
             int(start.timestamp()),
-            # Aggregates leave out an unknown price between known ones.
-            prices if has_usd or not in_usd else _UNKNOWN,
+            # Aggregates leave out an unknown price between known ones. Floats are written with the shortest digits that
+            # parse to the same number.
+            [float(price) for price in prices] if has_usd or not in_usd else None,
             int(volume_quote),
             volume_usd if has_usd else None,
             buys,
@@ -208,9 +204,8 @@ def _filled(candles: Sequence[_Candle], candle_range: CandleRange) -> Iterator[_
         yield previous
 
 
-def _describe(candle: _Candle) -> CandleJson:
-    # Floats are written with the shortest digits that parse to the same number.
-    opened, high, low, close = (float(price) for price in candle.prices if price is not None)
+def _describe(candle: _Candle, prices: Sequence[float]) -> CandleJson:
+    opened, high, low, close = prices
     return {
         "t": datetime.fromtimestamp(candle.start, UTC),
         "o": opened,
