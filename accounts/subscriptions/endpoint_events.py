@@ -2,9 +2,10 @@
 
 from enum import StrEnum
 
-from config.events.event_types import EventType, object_schema
+from config.events.event_types import EventType
+from config.parsing.response_types import open_object_schema
 
-_DATA = object_schema(
+_DATA = open_object_schema(
     {
         "endpointId": {"type": "integer"},
         "url": {"type": "string"},
@@ -41,7 +42,7 @@ ENDPOINT_EVENTS = (
         name="webhook.test",
         summary="You have requested a test of a webhook endpoint. Its id is 0: it is in no list.",
         subject=_SUBJECT,
-        data=object_schema({"message": {"type": "string"}}),
+        data=open_object_schema({"message": {"type": "string"}}),
         is_public=False,
         is_stored=False,
     ),

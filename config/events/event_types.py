@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from types import MappingProxyType
 from typing import Annotated, Any, Protocol, TypedDict
 
 from django.conf import settings
@@ -86,11 +85,6 @@ def webhook_types() -> Mapping[str, EventType]:
 def stored_types() -> tuple[str, ...]:
     """Return the sorted type names that lists and webhooks filter by."""
     return tuple(sorted(event_type.name for event_type in webhook_types().values() if event_type.is_stored))
-
-
-def object_schema(properties: Mapping[str, Json], optional: Mapping[str, Json] = MappingProxyType({})) -> Json:
-    """Return the schema for an object that always has `properties`, may have the `optional` ones, and may get more."""
-    return {"type": "object", "required": [*properties], "properties": {**properties, **optional}}
 
 
 def event_schema(event_type: EventType) -> Json:

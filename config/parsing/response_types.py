@@ -12,7 +12,7 @@ import typing
 from collections.abc import Mapping
 from datetime import date, datetime
 from functools import cache
-from types import NoneType, UnionType
+from types import MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Literal, get_type_hints, is_typeddict
 from uuid import UUID
 
@@ -78,6 +78,13 @@ def properties_schema(response: Any, *, properties: Mapping[str, Schema | Compon
     required = sorted({*response.__required_keys__, *(properties or {})})
     keywords = {"properties": {**(properties or {}), **own}} | ({"required": required} if required else {})
     return {"type": "object", **description, **keywords}
+
+
+def open_object_schema(
+    properties: Mapping[str, Schema], optional: Mapping[str, Schema] = MappingProxyType({})
+) -> Schema:
+    """Return the schema for an object that always has `properties`, may have the `optional` ones, and may get more."""
+    return {"type": "object", "required": [*properties], "properties": {**properties, **optional}}
 
 
 def _annotated(hint: Any, notes: tuple[Any, ...]) -> Schema | Component:

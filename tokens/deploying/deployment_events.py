@@ -1,14 +1,18 @@
 """Deployment event types. The trigger in `deployment_events.sql` stores the events."""
 
-from config.events.event_types import EventType, Json, object_schema
+from config.events.event_types import EventType, Json
+from config.parsing.response_types import open_object_schema
 
 _MAYBE_TEXT: Json = {"type": ["string", "null"]}
 _SUBJECT = "Request key of the deployment."
 
 
 def _data(status: str) -> Json:
-    """Return the schema for `data`, with the fields that `GET /api/tokens/deploy/status/{requestKey}` returns."""
-    return object_schema(
+    """Return the schema for `data`, with the keys of `DeployStatusAnswer`.
+
+    That type needs a model, and the stream reads this schema without models.
+    """
+    return open_object_schema(
         {
             "requestKey": {"type": "string"},
             "status": {"type": "string", "const": status},

@@ -3,7 +3,8 @@
 The triggers are in `token_events.sql`, `claim_events.sql` and `market_events.sql`.
 """
 
-from config.events.event_types import EventType, Json, object_schema
+from config.events.event_types import EventType, Json
+from config.parsing.response_types import open_object_schema
 from tokens.installation.installed_launchpads import launchpad_of
 from tokens.installation.installed_registry import registry
 
@@ -41,7 +42,7 @@ _TOKEN: dict[str, Json] = {
     "block_number": _INTEGER,
     "block_hash": _TEXT,
     "deployed_at": {**_TIME, "description": "Block time of the launch."},
-    "tags": object_schema(
+    "tags": open_object_schema(
         {"champagne": _FLAG, "verified": _FLAG, "knownInterfaceDeployer": _FLAG, "blocked": _FLAG},
     ),
 }
@@ -57,7 +58,7 @@ _CHANGED: Json = {
     "description": "Names of the stored fields that changed, such as admin, metadata or blocked. `GET"
     " /api/tokens/{chainId}/{address}` has their values.",
 }
-_CLAIM = object_schema(
+_CLAIM = open_object_schema(
     {
         "recipient": _TEXT,
         "currency": {
@@ -86,28 +87,28 @@ TOKEN_EVENTS = (
         name="token.indexed",
         summary="A launch is listed. Its block may still be dropped.",
         subject=_SUBJECT,
-        data=object_schema(_TOKEN, _LAUNCHPAD),
+        data=open_object_schema(_TOKEN, _LAUNCHPAD),
         added=_launchpads,
     ),
     EventType(
         name="token.updated",
         summary="A listed token changed, on its chain or by a tag of an operator.",
         subject=_SUBJECT,
-        data=object_schema({**_TOKEN, "changed": _CHANGED}, _LAUNCHPAD),
+        data=open_object_schema({**_TOKEN, "changed": _CHANGED}, _LAUNCHPAD),
         added=_launchpads,
     ),
     EventType(
         name="token.reorged",
         summary="A listed token is gone: its block was dropped, or the token is in another block now.",
         subject=_SUBJECT,
-        data=object_schema(_TOKEN, _LAUNCHPAD),
+        data=open_object_schema(_TOKEN, _LAUNCHPAD),
         added=_launchpads,
     ),
     EventType(
         name="token.confirmed",
         summary="The block of a token's launch is final.",
         subject=_SUBJECT,
-        data=object_schema(_TOKEN, _LAUNCHPAD),
+        data=open_object_schema(_TOKEN, _LAUNCHPAD),
         added=_launchpads,
     ),
     EventType(
@@ -126,7 +127,7 @@ TOKEN_EVENTS = (
         name="markets.changed",
         summary="Prices, trending scores or other market data of tokens on the chain changed.",
         subject="Chain id.",
-        data=object_schema({}),
+        data=open_object_schema({}),
         is_stream_only=True,
     ),
 )

@@ -3,6 +3,7 @@
 from typing import Annotated, Any, TypedDict
 
 from config.parsing.json_rules import Component, Schema
+from config.parsing.response_types import open_object_schema
 from tokens.catalogue.responses import TOKEN_RECORD
 from tokens.market.pool_statistics import CHANGE_PERIODS, PERIODS, TRADE_COUNTS
 
@@ -11,11 +12,7 @@ def _digits(description: str) -> Schema:
     return {"type": ["string", "null"], "description": f"{description}, in decimal digits."}
 
 
-def _object(properties: Schema) -> Schema:
-    return {"type": "object", "required": list(properties), "properties": properties}
-
-
-_POOL = _object(
+_POOL = open_object_schema(
     {
         "name": {"type": "string"},
         "address": {"type": "string", "description": "In lower case, the 32-byte pool id for v4; base58 on Solana."},
@@ -25,10 +22,10 @@ _POOL = _object(
         "fdv_usd": _digits("USD"),
         "market_cap_usd": _digits("USD; null also where the pool holds too little for it"),
         "reserve_in_usd": _digits("USD"),
-        "price_change_percentage": _object(dict.fromkeys(CHANGE_PERIODS, _digits("Percent points"))),
-        "volume_usd": _object(dict.fromkeys(PERIODS, _digits("USD, pool amounts"))),
-        "transactions": _object(
-            dict.fromkeys(PERIODS, _object(dict.fromkeys(TRADE_COUNTS, {"type": ["integer", "null"]})))
+        "price_change_percentage": open_object_schema(dict.fromkeys(CHANGE_PERIODS, _digits("Percent points"))),
+        "volume_usd": open_object_schema(dict.fromkeys(PERIODS, _digits("USD, pool amounts"))),
+        "transactions": open_object_schema(
+            dict.fromkeys(PERIODS, open_object_schema(dict.fromkeys(TRADE_COUNTS, {"type": ["integer", "null"]})))
         ),
     }
 )

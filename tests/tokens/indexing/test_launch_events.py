@@ -18,6 +18,7 @@ from tests.rows.factories import (
     TokenFactory,
 )
 from tests.rows.written_facts import recorded_facts, write_all
+from tokens.deploying.responses import DeployStatusAnswer
 from tokens.indexing import chain_lock, index_requests, writing
 from tokens.indexing.unwinding import unwind_blocks, unwind_transactions
 from tokens.installation.installed_registry import registry
@@ -240,6 +241,7 @@ def test_a_deployment_is_an_event_for_its_partner(status, event_type):
     (event,) = [event for event in take_outbox() if event.type.startswith("deployment.")]
     assert (event.type, event.audience, event.owner_id) == (event_type, "partner", deployment.partner_key_id)
     assert (event.subject, event.data["error"], event.data["txHash"]) == (deployment.request_key, "why", "0x1")
+    assert event.data.keys() == DeployStatusAnswer.__required_keys__
 
 
 def test_an_operators_deployment_is_for_operators_only():
