@@ -54,7 +54,7 @@ def type_schema(hint: Any) -> Schema | Component:
         return type_schema(arguments[0])
     if origin is Annotated:
         return _annotated(arguments[0], arguments[1:])
-    if origin is Literal:
+    if origin is Literal and all(isinstance(value, str) for value in arguments):
         return {"type": "string", "enum": list(arguments)}
     if origin is list:
         return {"type": "array", "items": type_schema(arguments[0])}

@@ -69,7 +69,7 @@ def test_inherited_and_further_properties_precede():
     assert schema["required"] == ["id", "x", "z"] and "description" not in schema
 
 
-@pytest.mark.parametrize("hint", [bytes, int | str, set[int], tuple[int, ...], None])
+@pytest.mark.parametrize("hint", [bytes, int | str, set[int], tuple[int, ...], None, Literal["a", 1]])
 def test_a_type_without_a_form_in_json_is_refused(hint):
     with pytest.raises(TypeError, match="no JSON Schema"):
         type_schema(hint)

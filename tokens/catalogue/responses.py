@@ -46,7 +46,7 @@ class Related(TypedDict):
 
 
 class CombinedFields(TypedDict):
-    """Token record of all endpoints; every key is always present, null if unknown or not of the token's launchpad."""
+    """Keys of the token record that no single column has."""
 
     launchpad: Annotated[str, "Name of the token's launchpad, as the filter `launchpad` has it."]
     launchpadTitle: Annotated[str, "The launchpad's title for display."]
@@ -74,7 +74,7 @@ class Deployer(TypedDict):
 
 
 class DetailFields(TypedDict):
-    """The token record with its deployer and links."""
+    """Keys of the token detail besides the token record."""
 
     farcasterVerifiedEthAddress: Annotated[str | None, "The deployer's first verified EVM address."]
     deployer: Deployer
@@ -93,9 +93,19 @@ class BlockedAnswer(TypedDict):
 
 TOKEN_RECORD = Component(
     "TokenRecord",
-    properties_schema(CombinedFields, properties={field.name: field.schema for field in RECORD_FIELDS}),
+    {
+        **properties_schema(CombinedFields, properties={field.name: field.schema for field in RECORD_FIELDS}),
+        "description": "Token record of all endpoints; every key is always present, null if unknown or not of the"
+        " token's launchpad.",
+    },
 )
-TOKEN_DETAIL = Component("TokenDetail", properties_schema(DetailFields, properties=TOKEN_RECORD.schema["properties"]))
+TOKEN_DETAIL = Component(
+    "TokenDetail",
+    {
+        **properties_schema(DetailFields, properties=TOKEN_RECORD.schema["properties"]),
+        "description": "The token record with its deployer and links.",
+    },
+)
 TokenRecord = Annotated[dict[str, Any], TOKEN_RECORD]
 TokenDetail = Annotated[dict[str, Any], TOKEN_DETAIL]
 
