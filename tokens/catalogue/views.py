@@ -105,7 +105,7 @@ class TokenPageView(QueryView):
             tasks.enqueue_count(self.selection)
         return page, total
 
-    def body(self, page: TokenPage, total: Total) -> TokenPageBody:
+    def body(self, page: TokenPage, total: Total) -> TokenPageJson:
         """Return a page's response body."""
         return {"data": page.records, "total": total.number, "cursor": page.cursor}
 
@@ -115,7 +115,7 @@ class TokenPageView(QueryView):
         return page_response(self.body(page, total), total)
 
 
-def page_response(body: TokenPageBody | TokensByFid, total: Total) -> HttpResponse:
+def page_response(body: TokenPageJson | TokensByFid, total: Total) -> HttpResponse:
     """Return the response for a page, with a header if the total is an estimate."""
     return json_response(body, headers={} if total.is_exact else {_APPROXIMATE: "1"})
 
