@@ -10,7 +10,7 @@ from config.http.errors import PermanentError, RetryableError
 from config.processes.concurrency_limits import BusyError
 from pretokens.body import parse_pretoken
 from pretokens.models import Pretoken, PretokenState
-from tokens.deploying.enqueueing import store_deployment
+from tokens.deploying.accept import store_deployment
 from tokens.deploying.launch_request import LaunchRequestError
 from tokens.deploying.simulation import SimulatedDeployment, simulate_deployment
 from tokens.models import Deployment

@@ -215,6 +215,7 @@ ALONE = {
     "tokens.chains.abi.paths": "shared by the registry's declarations and the decoders of three rooms",
     "tokens.chains.evm.logs.blooms": "shared by readers and checks of logs",
     "tokens.chains.registry.presets": "the registry's presets, beside the chains",
+    "tokens.deploying.enqueueing": "imported without the signers",
     "tokens.indexing.launch_lookup": "a read of chains; index requests have a transaction",
     "tokens.market.pool_statistics": "shared by both sources of market data",
     "tokens.installation.market_sources": "a rule of settings, without a chain or a signer",

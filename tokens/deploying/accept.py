@@ -7,15 +7,15 @@ Nothing is signed here. A request that is rejected or can't be simulated does no
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
 
 from accounts.models import PartnerKey
 from config.http.errors import PermanentError, RetryableError
 from config.parsing.json_rules import parse_flag
-from tokens.deploying import quotas, request_keys
-from tokens.deploying.enqueueing import store_deployment
+from tokens.deploying import airdrop_proofs, quotas, request_keys
 from tokens.deploying.launch_request import parse_launch_request
-from tokens.deploying.simulation import simulate_deployment
+from tokens.deploying.sending import pause_flags
+from tokens.deploying.simulation import SimulatedDeployment, simulate_deployment
 from tokens.models.deployment import Deployment
 
 
@@ -62,6 +62,21 @@ def accept_deployment(body: Any, *, partner: PartnerKey | None) -> AcceptedDeplo
             raise
         return AcceptedDeployment(deployment=stored, dry_run=launch_request.dry_run, replayed=True)
     return AcceptedDeployment(deployment=simulated.deployment, dry_run=launch_request.dry_run, replayed=False)
+
+
+def store_deployment(simulated: SimulatedDeployment) -> None:
+    """Store the deployment; the caller enqueues it after the commit.
+
+    Raises IntegrityError if its key has one, DeploymentsPausedError, QuotaExceededError.
+    """
+    deployment, airdrop = simulated.deployment, simulated.launch_request.config.airdrop
+    with transaction.atomic():
+        pause_flags.check_not_paused(deployment.chain_id)
+        deployment.save(force_insert=True)
+        if airdrop is not None:
+            airdrop_proofs.store_tree(deployment, tree=airdrop.tree, entries=airdrop.entries)
+        if deployment.partner_key is not None:
+            quotas.check_quota(deployment, partner=deployment.partner_key)
 
 
 def _find_stored(body: Any, *, partner: PartnerKey | None) -> Deployment | None:

@@ -1,5 +1,12 @@
 from django.db import migrations, models
 
+# One statement: Django renders models between two operations, and would hold the lock meanwhile.
+ADD = """
+ALTER TABLE "tokens_poolliquiditychange" ADD COLUMN "amount0" numeric(78, 0) NULL,
+    ADD COLUMN "amount1" numeric(78, 0) NULL
+"""
+DROP = 'ALTER TABLE "tokens_poolliquiditychange" DROP COLUMN "amount0", DROP COLUMN "amount1"'
+
 
 class Migration(migrations.Migration):
     """Amounts of liquidity changes. No row is rewritten; apart from the column of trades, as in 0039."""
@@ -7,10 +14,14 @@ class Migration(migrations.Migration):
     dependencies = [("tokens", "0045_protocol_fees")]
 
     operations = [
-        migrations.AddField(
-            "poolliquiditychange", "amount0", models.DecimalField(decimal_places=0, max_digits=78, null=True)
-        ),
-        migrations.AddField(
-            "poolliquiditychange", "amount1", models.DecimalField(decimal_places=0, max_digits=78, null=True)
+        migrations.RunSQL(
+            ADD,
+            DROP,
+            state_operations=[
+                migrations.AddField(
+                    "poolliquiditychange", name, models.DecimalField(decimal_places=0, max_digits=78, null=True)
+                )
+                for name in ("amount0", "amount1")
+            ],
         ),
     ]
