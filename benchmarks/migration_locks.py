@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 
-from psycopg.sql import SQL
+from psycopg.sql import SQL, Identifier
 
 from benchmarks.lists import dataset
 from benchmarks.results import keep
@@ -87,10 +87,11 @@ class Statements:
         # The names of each twentieth token change, whose search entries 0055 folds.
         change, step = ("name = name || '.'", 20) if table == "tokens_token" else (f"{column} = {column}", 1)
         statements = {
-            "read": f"SELECT * FROM {table} WHERE {key} = %s",  # noqa: S608
-            "insert": f"INSERT INTO {table} SELECT * FROM {table} WHERE {key} = %s ON CONFLICT DO NOTHING",  # noqa: S608
-            "update": f"UPDATE {table} SET {change} WHERE {key} = %s",  # noqa: S608
+            "read": "SELECT * FROM {table} WHERE {key} = %s",
+            "insert": "INSERT INTO {table} SELECT * FROM {table} WHERE {key} = %s ON CONFLICT DO NOTHING",
+            "update": "UPDATE {table} SET {change} WHERE {key} = %s",
         }
+        names = {"table": Identifier(table), "key": SQL(key), "change": SQL(change)}
         with dataset.connect(_DATABASE) as connection:
             # Prepared statements fail when a column is added.
             connection.prepare_threshold = None
@@ -98,7 +99,7 @@ class Statements:
                 number = random.randint(1, 50) * step
                 for kind, statement in statements.items():
                     figures, begun = self.figures, time.monotonic()
-                    connection.execute(SQL(statement), [number])
+                    connection.execute(SQL(statement).format(**names), [number])
                     seconds = time.monotonic() - begun
                     figures.statements += 1
                     if seconds > figures.statement:
@@ -147,7 +148,7 @@ def _prepare(ref: str) -> str:
 
 
 def _measure() -> dict[str, Figures]:
-    """Return migration -> its figures; "none" has those of the statements before the first one."""
+    """Return figures by migration; "none" covers the time before the first migration."""
     statements = Statements()
     result, begun = {"none": statements.figures}, time.monotonic()
     with statements.running(), watch_locks(dataset.database_url(_DATABASE)) as locks:

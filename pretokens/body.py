@@ -93,7 +93,7 @@ PRETOKEN_BODY = object_of(
         "airdrop": FieldRule(rule=supply_shares.airdrop, default=None, description="Same as a deployment's airdrop."),
     },
     name="PretokenShape",
-    description="A token configuration stored under a keyword; the rules are those of a deployment.",
+    description="A token configuration stored under a keyword, with the rules for deployments.",
 )
 
 

@@ -258,7 +258,7 @@ def _surrounding_logs(rng: np.random.Generator, route: Route, count: int) -> tup
             # ERC-4337: one event before the operations, then for each one its own event, a deposit and a fee.
             return 1 + count, int(rng.integers(1, 5)), int(rng.integers(1, 5))
         case Route.SETTLEMENT:
-            # CoW: each order's transfer in and Trade event; then a transfer out of each, and the settlement.
+            # CoW: a transfer in and a Trade event for each order; then a transfer out for each, and the settlement.
             return 2 * count, 1, count + 1
         case Route.DIRECT:
             return 0, 0, 0

@@ -73,11 +73,12 @@ def response_component(response: Any) -> Component:
 
 def properties_schema(response: Any, *, properties: Mapping[str, Schema | Component] | None = None) -> Schema:
     """Return the object schema for a TypedDict, after `properties`, which are required."""
-    own = {name: type_schema(hint) for name, hint in get_type_hints(response, include_extras=True).items()}
+    schemas = dict(properties or {})
+    required = sorted({*response.__required_keys__, *schemas})
+    schemas |= {name: type_schema(hint) for name, hint in get_type_hints(response, include_extras=True).items()}
     description = {"description": " ".join(response.__doc__.split())} if response.__doc__ else {}
-    required = sorted({*response.__required_keys__, *(properties or {})})
-    keywords = {"properties": {**(properties or {}), **own}} | ({"required": required} if required else {})
-    return {"type": "object", **description, **keywords}
+    schema = {"type": "object", **description, "properties": schemas}
+    return schema | ({"required": required} if required else {})
 
 
 def open_object_schema(

@@ -12,7 +12,6 @@ from psycopg import sql
 
 # SQL with named parameters, and their values.
 Statement = tuple[str, dict[str, Any]]
-_ROWS = 500
 # The largest bigint, instead of a next key after the last batch.
 _END = 2**63 - 1
 _NEXT_KEY = "SELECT coalesce((SELECT {key} FROM {table} WHERE {key} >= %s ORDER BY {key} OFFSET %s LIMIT 1), %s)"
@@ -49,15 +48,15 @@ class RunBatches(NotInTransactionMixin, RunPython):
                 editor.execute(statement, parameters)
 
 
-def by_keys(table: str, key: str, statement: str) -> Callable[..., Iterator[Statement]]:
-    """Return code that yields the statement for each 500 rows: a positive key from `%(first)s` to below `%(end)s`."""
+def by_keys(table: str, key: str, statement: str, *, rows: int = 500) -> Callable[..., Iterator[Statement]]:
+    """Return code that yields the statement for each `rows`: a positive key from `%(first)s` to below `%(end)s`."""
     next_key = sql.SQL(_NEXT_KEY).format(key=sql.Identifier(key), table=sql.Identifier(table))
 
     def statements(connection: BaseDatabaseWrapper) -> Iterator[Statement]:
         first = 0
         while first < _END:
             with connection.cursor() as cursor:
-                cursor.execute(next_key, [first, _ROWS, _END])
+                cursor.execute(next_key, [first, rows, _END])
                 (end,) = cursor.fetchone()
             yield statement, {"first": first, "end": end}
             first = end

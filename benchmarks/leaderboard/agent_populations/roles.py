@@ -37,7 +37,7 @@ class Roles:
 
 
 def cast_roles(rng: np.random.Generator, *, agents: int) -> Roles:
-    """Draw kinds by shares, at random places; communities of 3 to 8, families of 2 to 10, rings of 1 to 8."""
+    """Draw kinds by shares, at random places. Communities have 3 to 8 agents, families 2 to 10, rings 1 to 8."""
     planted = round(agents * PLANTED_SHARE)
     kinds = np.empty(agents, dtype=object)
     places = rng.permutation(agents).astype(np.int32)

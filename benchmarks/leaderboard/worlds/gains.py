@@ -17,12 +17,12 @@ HARMED = 0.05
 
 @dataclass(frozen=True)
 class Gains:
-    """Effect of what was bought for one attack's agents, in places as shares of the field."""
+    """Places that one attack's agents gain by purchases, as shares of the field."""
 
     agents: int
     median: float
     most: float
-    # Agents that are among the first only with what was bought.
+    # Agents that are among the first only with the purchases.
     into_first: int
 
 

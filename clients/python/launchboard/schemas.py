@@ -3156,7 +3156,7 @@ class Presales(TypedDict):
 
 class PretokenShape(TypedDict, closed=True):
     """
-    A token configuration stored under a keyword; the rules are those of a deployment.
+    A token configuration stored under a keyword, with the rules for deployments.
     """
 
     keyword: str

@@ -3707,7 +3707,7 @@ export interface components {
             /** @description http, https or ipfs URLs. */
             auditUrls?: string[];
         };
-        /** @description A token configuration stored under a keyword; the rules are those of a deployment. */
+        /** @description A token configuration stored under a keyword, with the rules for deployments. */
         PretokenShape: {
             /** @description Unique among your pending pretokens, ignoring case. */
             keyword: string;

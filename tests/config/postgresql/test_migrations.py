@@ -133,9 +133,8 @@ def limit_statements(execute, sql, params, many, context):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_batches_have_the_same_number_of_rows_however_sparse_the_keys_are(monkeypatch):
-    monkeypatch.setattr("config.postgresql.batches._ROWS", 2)
-    shorten = by_keys("tokens_indexrequest", "id", SHORTEN)
+def test_batches_have_the_same_number_of_rows_however_sparse_the_keys_are():
+    shorten = by_keys("tokens_indexrequest", "id", SHORTEN, rows=2)
     run_batches(shorten)
     for key in (1, 2, 900_000_000, 900_000_001, 10**15):
         IndexRequestFactory(pk=key, last_error="an error")

@@ -135,9 +135,9 @@ def test_a_transaction_without_any_trade_is_named(curve, try_curve):
     ],
 )
 def test_wrong_amounts_and_prices_of_a_trade_name_their_cause(changes, expected, curve, try_curve):
-    found = mistakes_of(try_curve(*changes))
-    assert len(found) == len(expected), found
-    assert all(cause in mistake for mistake, cause in zip(found, expected, strict=True)), found
+    mistakes = mistakes_of(try_curve(*changes))
+    assert len(mistakes) == len(expected), mistakes
+    assert all(cause in mistake for mistake, cause in zip(mistakes, expected, strict=True)), mistakes
 
 
 def test_only_a_small_later_trade_has_a_price_near_its_average(curve, try_curve):
@@ -196,8 +196,8 @@ def test_a_router_may_be_the_trader_where_no_better_account_is_known(
     emitted += [emit(token, "Transfer(address,address,uint256)", *way, indexed=(0, 1)) for way in ways]
     logs.remove(swap)
     for index, log in enumerate(emitted, int(swap["logIndex"], 16)):
-        place = {"topics": list(log.topics), "data": log.data, "logIndex": hex(index)}
-        logs.append({**swap, "address": log.address, **place})
+        content = {"topics": list(log.topics), "data": log.data, "logIndex": hex(index)}
+        logs.append({**swap, "address": log.address, **content})
     declared = f'[[launchpads.virtuals.trade]]\nevent = "{BOUGHT}"\ntrader = "%s"\n'
     declared += 'token_out = "tokens"\nquote_in = "quote"\n\n[[launchpads.virtuals.change]]'
     head, _, rest = pad.declaration().partition("[[launchpads.virtuals.change]]")
@@ -238,12 +238,12 @@ NATIVE, TOKEN = (FIRST_TRADE % name for name in ("native", "token"))
     ],
 )
 def test_a_wrong_price_of_a_launch_names_both_prices_and_fitting_decimals(price, cause, curve, try_curve):
-    found = mistakes_of(try_curve(('quote = "native"\n', f'quote = "native"\nprice = {price}\n')))
-    assert len(found) == bool(cause), found
-    assert not cause or (cause in found[0] and found[0].startswith("`price` of the launch "))
+    mistakes = mistakes_of(try_curve(('quote = "native"\n', f'quote = "native"\nprice = {price}\n')))
+    assert len(mistakes) == bool(cause), mistakes
+    assert not cause or (cause in mistakes[0] and mistakes[0].startswith("`price` of the launch "))
     if cause and "beyond" not in cause:
         start, average = map(
-            float, re.findall(r"is (\S+), \S+ times the average (\S+) of the earliest tried trade", found[0])[0]
+            float, re.findall(r"is (\S+), \S+ times the average (\S+) of the earliest tried trade", mistakes[0])[0]
         )
         assert average == pytest.approx(1e-9, rel=0.1) and not 1 / 5 < start / average < 5
 
@@ -309,5 +309,8 @@ def test_swaps_in_another_pool_name_it(serve_launchpad, try_file):
     for log in mined["receipt"]["logs"]:
         log["topics"] = [other if topic == expected["pool_id"] else topic for topic in log["topics"]]
     start = f"{trade} has no trade, change or claim of {expected['token']}: "
-    found = mistakes_of(try_file(pad.declaration(), "--tx", pad.tx_hash, "--trade", trade))
-    assert found[-2:] == [f"{start}no swap is in pool {expected['pool_id']}", f"{start}its swaps are in {other}{MOVED}"]
+    mistakes = mistakes_of(try_file(pad.declaration(), "--tx", pad.tx_hash, "--trade", trade))
+    assert mistakes[-2:] == [
+        f"{start}no swap is in pool {expected['pool_id']}",
+        f"{start}its swaps are in {other}{MOVED}",
+    ]

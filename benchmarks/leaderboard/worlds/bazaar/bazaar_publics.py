@@ -49,7 +49,7 @@ def _add_commands(stall: BazaarStall, count: int) -> None:
 
 
 def _add_club(stall: BazaarStall, count: int) -> None:
-    """Add a circle with 4 to 60 accounts, each of which comes daily at its own hour and reads the newest casts."""
+    """Add a circle with 4 to 60 accounts. Each account comes daily at its own hour and reads the newest casts."""
     rng = stall.rng
     members = stall.market.people.sample(rng, int(np.clip(count // 9, 4, 60)), stall.circle)
     chosen = rng.integers(0, len(members), count)
@@ -141,7 +141,7 @@ def add_trades(
 
 
 def _busy_times(stall: BazaarStall, count: int) -> Float64Array:
-    """Return trade times, half of which excite more; half the others follow price moves."""
+    """Return trade times: half the trades excite others, and half the remaining ones follow price moves."""
     rng = stall.rng
     roots, lags = excited_lags(rng, count, 0.5)
     after_moves = rng.choice(stall.moves, count) + rng.exponential(1_200, count)

@@ -26,7 +26,7 @@ def _spread_times(builder: WorldBuilder, crowd: HarbourCrowd, cast_at: Int64Arra
 
 
 def _campaign_times(builder: WorldBuilder, crowd: HarbourCrowd, cast_at: Int64Array) -> Int64Array:
-    """Return times within hours after paid tasks are published, of which there are three a week."""
+    """Return times within hours after three paid tasks, which are published during the week."""
     tasks = builder.rng.choice(builder.rng.integers(builder.start, builder.end, 3), len(crowd))
     return human_times(builder, crowd, np.maximum(cast_at, tasks))
 
