@@ -15,9 +15,7 @@ from pathlib import Path
 
 from benchmarks.lists import dataset
 from development.devchain.anvil import CHAIN_ID, LAUNCHPADS_FILE, run_anvil
-from development.devchain.deploy_contracts import deploy_contracts
 from tests.chaos import follower_chaos
-from tests.nodes.devchain_launches import Launchpad
 
 _DATABASE = "chaos"
 # How many blocks' states the node keeps: orphaned blocks are among them.
@@ -32,7 +30,7 @@ def main() -> None:
     dataset.manage(_DATABASE, "migrate", "--verbosity", "0")
     with tempfile.TemporaryDirectory() as place, run_anvil(states=_STATES) as url:
         chains, finality = Path(place) / "chains.toml", Path(place) / "finality.toml"
-        launchpad = Launchpad(deploy_contracts(url, chains_file=chains))
+        launchpad = follower_chaos.deploy_in_the_past(url, chains)
         follower_chaos.write_finality(finality, CHAIN_ID)
         environment = dataset.environment(_DATABASE) | {
             "CHAINS_FILE": f"{chains},{finality},{LAUNCHPADS_FILE}",

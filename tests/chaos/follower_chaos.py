@@ -17,9 +17,11 @@ from typing import Any
 import psycopg
 import requests
 from web3.logs import DISCARD
+from web3.types import RPCEndpoint
 
 from config.environment.variables import BASE_DIR
 from development.devchain import node_client
+from development.devchain.deploy_contracts import deploy_contracts
 from development.devchain.launch_transactions import (
     BPS,
     FEE_PREFERENCES,
@@ -97,6 +99,16 @@ def write_finality(path: Path, chain_id: int) -> None:
     path.write_text(f"[chains.{chain_id}]\nfinality_depth = {FINALITY_DEPTH}\n", encoding="utf-8")
 
 
+def deploy_in_the_past(rpc_url: str, chains_file: Path) -> Launchpad:
+    """Deploy the contracts on a new node whose clock is a run's span behind.
+
+    The clock can't be set back later: a chain's block times only increase, and the service relies on that.
+    """
+    began_at = int(time.time()) - _SPAN_SECONDS
+    node_client.connect(rpc_url).manager.request_blocking(RPCEndpoint("evm_setTime"), [began_at])
+    return Launchpad(deploy_contracts(rpc_url, chains_file=chains_file))
+
+
 def run(launchpad: Launchpad, environment: Mapping[str, str], plan: Plan) -> Outcome:
     """Launch as many tokens as planned, which are all on the chain in the end, followed and verified."""
     outcome, started = Outcome(), time.monotonic()
@@ -120,13 +132,15 @@ def finish_chain(launchpad: Launchpad, database_url: str) -> int:
 
 
 class ChainDriver:
-    """A driver that launches, changes tokens and reorganises, until all that is planned has happened."""
+    """A driver that launches, changes tokens and reorganises, until all that is planned has happened.
+
+    The launchpad is one of `deploy_in_the_past`.
+    """
 
     def __init__(self, launchpad: Launchpad, plan: Plan, outcome: Outcome) -> None:
         self.launchpad, self.plan, self.outcome = launchpad, plan, outcome
         self.rng = random.Random(plan.seed)
         self.started, self.begins_at = time.monotonic(), int(time.time()) - _SPAN_SECONDS
-        launchpad.rpc("evm_setTime", self.begins_at)
         self.traders = ChaosTraders(launchpad, self.rng)
         # The contracts stay.
         self.first = self.highest = self.head

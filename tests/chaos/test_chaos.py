@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 from django.db.models import F
 
-from development.devchain.anvil import CHAIN_ID, LAUNCHPADS_FILE
+from development.devchain.anvil import CHAIN_ID, LAUNCHPADS_FILE, run_anvil
 from tests.chaos import follower_chaos
 from tests.chaos.follower_chaos import Plan
 from tokens.models import Candle, CollectionSum, Market, MinuteCandle, PoolLiquidityChange, PoolTrade, RollingSum, Token
@@ -17,12 +17,19 @@ PLAN = Plan(launches=60, trades=120, kills=3, reorgs=3, declared=0.5)
 
 
 @pytest.fixture
-def environment(own_launchpad, service_environment, tmp_path):
+def past_launchpad(tmp_path):
+    with run_anvil() as url:
+        yield follower_chaos.deploy_in_the_past(url, tmp_path / "chains.toml")
+
+
+@pytest.fixture
+def environment(past_launchpad, service_environment, tmp_path):
     finality = tmp_path / "finality.toml"
     follower_chaos.write_finality(finality, CHAIN_ID)
-    url = own_launchpad.deployment.rpc_url
+    url = past_launchpad.deployment.rpc_url
     return service_environment | {
-        "CHAINS_FILE": f"{service_environment['CHAINS_FILE']},{finality},{LAUNCHPADS_FILE}",
+        "CHAINS_FILE": f"{tmp_path / 'chains.toml'},{finality},{LAUNCHPADS_FILE}",
+        f"RPC_URLS_{CHAIN_ID}": url,
         f"RPC_WS_URL_{CHAIN_ID}": url.replace("http", "ws"),
         f"FOLLOW_FROM_{CHAIN_ID}": "0",
         f"LAUNCHPADS_{CHAIN_ID}": "clanker,plain",
@@ -31,10 +38,10 @@ def environment(own_launchpad, service_environment, tmp_path):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_every_row_is_right_after_kills_and_reorganisations(own_launchpad, environment):
-    outcome = follower_chaos.run(own_launchpad, environment, PLAN)
+def test_every_row_is_right_after_kills_and_reorganisations(past_launchpad, environment):
+    outcome = follower_chaos.run(past_launchpad, environment, PLAN)
     assert (outcome.kills, outcome.reorgs) >= (PLAN.kills, PLAN.reorgs)
-    is_right, counted, findings = follower_chaos.check(own_launchpad.deployment.rpc_url, environment["DATABASE_URL"])
+    is_right, counted, findings = follower_chaos.check(past_launchpad.deployment.rpc_url, environment["DATABASE_URL"])
     assert is_right, findings
     assert counted["tokens"] == PLAN.launches
     # Conversions and pools for launched tokens are rarer than the trades of this short run: `make chaos` has them.
@@ -44,9 +51,9 @@ def test_every_row_is_right_after_kills_and_reorganisations(own_launchpad, envir
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_check_finds_rows_that_are_missing_wrong_and_made_up(own_launchpad, environment):
-    url = own_launchpad.deployment.rpc_url
-    follower_chaos.run(own_launchpad, environment, Plan(launches=12, trades=12, kills=0, reorgs=0))
+def test_the_check_finds_rows_that_are_missing_wrong_and_made_up(past_launchpad, environment):
+    url = past_launchpad.deployment.rpc_url
+    follower_chaos.run(past_launchpad, environment, Plan(launches=12, trades=12, kills=0, reorgs=0))
     assert follower_chaos.check(url, environment["DATABASE_URL"])[0]
     changes = [*_change_tokens(), *_change_trades(), *_change_sums()]
     is_right, _, findings = follower_chaos.check(url, environment["DATABASE_URL"])

@@ -106,7 +106,8 @@ def expect_rows(chain: ChainTrades, rows: TradeRows) -> TradeRows:
         if row["tx_index"] is None
     }
     if former:
-        chain = replace(chain, trades=[_as_stored(trade, rows, chain) for trade in chain.trades])
+        trades_of = chain.by_token()
+        chain = replace(chain, trades=[_as_stored(trade, rows, chain, trades_of) for trade in chain.trades])
     sums = dict(_sums(chain, rows.rolled_to, known, rate_within=_STALE_RATE if former else 1e-9))
     trades = {(trade.token, trade.position): _trade(trade, known) for trade in chain.trades}
     return TradeRows(
@@ -118,16 +119,32 @@ def expect_rows(chain: ChainTrades, rows: TradeRows) -> TradeRows:
     )
 
 
-def _as_stored(trade: ChainTrade, rows: TradeRows, chain: ChainTrades) -> ChainTrade:
-    """Return the trade with what a version before 0.3.0 may have stored: no conversion, and a rate nearby."""
+def _as_stored(
+    trade: ChainTrade, rows: TradeRows, chain: ChainTrades, trades_of: Mapping[str, Sequence[ChainTrade]]
+) -> ChainTrade:
+    """Return the trade with what a version before 0.3.0 may have stored: no conversion, and a former rate."""
     row = rows.trades.get((trade.token, trade.position))
     if row is None:
         return trade
-    if trade.quote_usd is not None and About(float(trade.quote_usd), _STALE_RATE) == row["quote_usd"]:
+    shares = _former_shares(chain.pools[trade.token].quote, trade.position, trades_of, chain.pools)
+    rate = float(trade.quote_usd or 0)
+    if rate and any(About(rate * share, _STALE_RATE) == row["quote_usd"] for share in shares):
         value = value_of(trade.amount_quote, chain.pools[trade.token].quote_decimals, row["quote_usd"])
         trade = replace(trade, quote_usd=row["quote_usd"], value_usd=value)
     is_conversion = trade.is_conversion and (row["tx_index"] is not None or bool(row["is_conversion"]))
     return replace(trade, is_conversion=is_conversion)
+
+
+def _former_shares(
+    quote: str, position: int, trades_of: Mapping[str, Sequence[ChainTrade]], pools: Mapping[str, TokenPool]
+) -> Iterator[float]:
+    """Yield the rates of a quote token by each of its earlier trades, as a share of the rate at the position."""
+    if quote not in pools:
+        yield 1.0
+        return
+    prices = [float(trade.price) for trade in trades_of[quote] if trade.position < position]
+    for share in _former_shares(pools[quote].quote, position, trades_of, pools):
+        yield from (price / prices[-1] * share for price in prices)
 
 
 def _trade(trade: ChainTrade, known: set[Any]) -> Row:

@@ -12,7 +12,6 @@ from pathlib import Path
 import psycopg
 
 from development.devchain.anvil import CHAIN_ID, run_anvil
-from development.devchain.deploy_contracts import deploy_contracts
 from development.standins.issuer_server import IssuerStandIn
 from tests.chaos import event_check, follower_chaos
 from tests.chaos.deploy_chaos import servers, wait_for_deployments
@@ -110,11 +109,13 @@ def loaded_service(
         receivers([HEALTHY] * plan.receivers) as listening,
         ExitStack() as stack,
     ):
-        launchpad = Launchpad(deploy_contracts(rpc_url, chains_file=place / "chains.toml"))
+        launchpad = follower_chaos.deploy_in_the_past(rpc_url, place / "chains.toml")
         follower_chaos.write_finality(place / "finality.toml", CHAIN_ID)
         environment = _environment(place, node, issuer.url) | {
             "DATABASE_URL": postgres.url,
             "REDIS_URL": valkey.url,
+            # A repeated request has the same response from every process, with the URL of its status.
+            "SITE_URL": f"http://{HOST}:{proxy.port}",
             **(settings or {}),
         }
         version.manage(environment, "migrate", "--verbosity", "0")
