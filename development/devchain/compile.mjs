@@ -1,4 +1,4 @@
-// Compiles contracts/*.sol and writes one JSON a deployable contract: {contractName, abi, bytecode}.
+// Compiles contracts/*.sol and writes one line of JSON a deployable contract: {contractName, abi, bytecode}.
 //
 //   node compile.mjs [--out DIRECTORY]      (default: artifacts)
 //
@@ -48,5 +48,5 @@ for (const [contractName, { abi, evm }] of compiled) {
   const bytecode = evm.bytecode.object;
   // Interfaces and abstract contracts have no bytecode, and a library of internal functions is only ever inlined.
   if (bytecode === "" || !abi.some((item) => item.type !== "error")) continue;
-  writeFileSync(join(out, `${contractName}.json`), JSON.stringify({ contractName, abi, bytecode: `0x${bytecode}` }, null, 2) + "\n");
+  writeFileSync(join(out, `${contractName}.json`), JSON.stringify({ contractName, abi, bytecode: `0x${bytecode}` }) + "\n");
 }
