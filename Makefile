@@ -1,7 +1,7 @@
 # `make run` starts everything, `make test` and `make test-slow` test everything; all install what they need.
 .PHONY: run test test-slow fault-seeds fuzz chaos deploy-chaos event-chaos upgrade-under-load chromium nginx gettext \
 	promtool deploy-programs messages screenshots lint lock sbom licences audit image contracts clean load-and-faults \
-	server-programs clients
+	server-programs clients api-diff
 
 # uv installs no byte code. Container images often set this variable: every start would compile all modules again,
 # which takes longer than the start itself.
@@ -26,12 +26,12 @@ NODE_PACKAGES := development/devchain/node_modules/installed clients/typescript/
 NODE_VERSIONS := tests/clients/node_versions/node_modules
 PYTEST_IN_PARALLEL = $(BIN)/python -m pytest --numprocesses 3 --dist worksteal $(if $(SEED),--randomly-seed=$(SEED))
 
-test: .venv/installed-dev $(NODE_PACKAGES) chromium nginx gettext promtool
+test: .venv/installed-dev $(NODE_PACKAGES) clients/generated chromium nginx gettext promtool
 	$(PYTEST_IN_PARALLEL) -m "not slow"
 
 # Fuzzing, chaos, fault seeds, kills of processes, and starts of the whole service.
-test-slow: .venv/installed-dev .venv/installed-deploy $(NODE_PACKAGES) $(NODE_VERSIONS)/installed deploy-programs \
-		server-programs nginx
+test-slow: .venv/installed-dev .venv/installed-deploy $(NODE_PACKAGES) $(NODE_VERSIONS)/installed clients/generated \
+		deploy-programs server-programs nginx
 	$(PYTEST_IN_PARALLEL) -m slow
 
 # Runs SEEDS seeds of the fault simulator, from FIRST on; prints each failed seed with the command that repeats it.
@@ -117,7 +117,7 @@ screenshots: .venv/installed-dev chromium
 	SCREENSHOTS=docs/screenshots $(BIN)/python -m pytest tests/config/operators/test_operators_browser.py \
 		tests/tokens/site/test_site_journey.py -q -p no:randomly
 
-lint: .venv/installed-dev
+lint: .venv/installed-dev clients/generated
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -158,16 +158,28 @@ VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 image:
 	docker build --tag launchboard:$(or $(TAG),latest) --build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git rev-parse HEAD) .
 
-# Writes the clients and the Postman collection from the API's description (docs/clients.md).
-clients: .venv/installed-dev clients/typescript/node_modules/installed
-	$(BIN)/python manage.py write_clients
+# Writes the clients and the Postman collection from the API's description (docs/clients.md), again after a change of what
+# the description is made from. Not by manage.py: no server is needed, and no `.env` changes the description.
+clients: clients/generated
+
+clients/generated: .venv/installed-dev clients/typescript/node_modules/installed pyproject.toml clients/typescript/tools/postman.mjs \
+		$(shell find config accounts tokens pretokens leaderboard development/clients.py -name '*.py' -o -name '*.toml')
+	@echo "generating clients"
+	@$(BIN)/python -m django write_clients --settings config.settings
+	@touch $@
+
+# Shows how the API's description differs from the one of a commit: SINCE, by default main. Nothing is printed if it does not.
+api-diff: .venv/installed
+	@folder=$$(mktemp -d) && git archive $(or $(SINCE),main) | tar -x -C $$folder && describe="$(CURDIR)/$(BIN)/python -m django \
+		spectacular --settings config.settings --skip-checks --format openapi-json --file" && $$describe $$folder/after.json && \
+		cd $$folder && $$describe before.json && { git --no-pager diff --no-index before.json after.json; rm -r $$folder; }
 
 # Compiles the development chain's contracts into development/devchain/artifacts.
 contracts: development/devchain/node_modules/installed
 	cd development/devchain && node compile.mjs
 
 clean:
-	rm -rf .venv development/devchain/node_modules clients/typescript/node_modules $(NODE_VERSIONS) clients/typescript/dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv development/devchain/node_modules clients/typescript/node_modules $(NODE_VERSIONS) clients/typescript/dist clients/generated .mypy_cache .ruff_cache .pytest_cache
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

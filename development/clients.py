@@ -1,7 +1,7 @@
 """`make clients`: the clients' generated files, from the service's own description.
 
 datamodel-code-generator writes Python types, openapi-typescript writes TypeScript types, openapi-to-postmanv2 writes
-the collection. `operations.py` only binds each operation to its types (decision 205).
+the collection. Our part only binds each operation to its types. Git ignores all these files (decision 292).
 """
 
 import json
@@ -10,6 +10,8 @@ import re
 import subprocess
 import sys
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +42,14 @@ def write_clients(target: Path, document: Json) -> None:
     info = document["info"] | {"contact": document["info"]["contact"] | {"url": _SERVER}}
     settled = document | {"servers": [{"url": _SERVER}], "info": info}
     (target / DESCRIPTION).write_text(json.dumps(settled, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    _write_python(target, settled)
     # A request may leave out a field with a default.
     options = ["--default-non-nullable", "false", "--output", str(target / TYPES)]
     types = [str(NODE_PROGRAMS / "openapi-typescript"), str(target / DESCRIPTION), *options]
     collection = ["node", str(_COLLECTION_WRITER), str(target / DESCRIPTION), str(target / COLLECTION)]
-    for command in (types, collection):
-        subprocess.run(command, check=True, capture_output=True, text=True)
+    with ThreadPoolExecutor() as pool:
+        running = pool.map(partial(subprocess.run, check=True, stdout=subprocess.DEVNULL), (types, collection))
+        _write_python(target, settled)
+    list(running)
     # openapi-typescript declares files as strings.
     source = (target / TYPES).read_text(encoding="utf-8")
     (target / TYPES).write_text(re.sub(r'("image/\w+"): string;', r"\1: Blob;", source), encoding="utf-8")
