@@ -41,10 +41,10 @@ from tests.processes.template_database import own_database, restore_template_row
 from tokens.installation import installed_chains, installed_signers
 from tokens.installation.installed_registry import registry
 
-# Full collections, which visit all modules and collected tests, would take a tenth of the time.
+# Full collections, which visit all modules and collected tests, would take 10 % of the time.
 gc.set_threshold(700, 10, 1_000)
 
-# Not Django's flush, which takes a hundred times as long and drops the rows of migrations.
+# Not Django's flush, which takes a hundred times as long and drops rows that migrations inserted.
 TransactionTestCase._fixture_teardown = lambda case: restore_template_rows()
 
 # A slow machine fails no test. A test's fixtures are set up once for all its examples.
@@ -52,12 +52,12 @@ _UNCHECKED = [hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.function_s
 hypothesis.settings.register_profile("untimed", deadline=None, suppress_health_check=_UNCHECKED)
 hypothesis.settings.load_profile("untimed")
 
-# As config.urls does in the service: a test of an admin page needs no earlier request.
+# As config.urls does in the service: a test for an admin page needs no earlier request.
 admin.autodiscover()
 
-# Each client of a test creates the middleware anew, which would read the directories of all static files.
+# Each test client creates the middleware anew, which would read all directories with static files.
 settings.WHITENOISE_AUTOREFRESH = True
-# The usual hasher takes a tenth of a second per password, on purpose.
+# The usual hasher takes 0.1 s per password, on purpose.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 # pytest-django's settings list no names.
@@ -81,20 +81,20 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
 
 @pytest.fixture
 def own_tables(transactional_db: None) -> Iterator[None]:
-    """Connect to a database of this test only, whose migrations it may reverse."""
+    """Connect to this test's own database, whose migrations it may reverse."""
     shared = connection.settings_dict["NAME"]
     connection.close()
     with own_database() as connection.settings_dict["NAME"]:
         yield
         connection.close()
     connection.settings_dict["NAME"] = shared
-    # A reversed migration gives models other ids of content types.
+    # A reversed migration gives models other content type ids.
     ContentType.objects.clear_cache()
 
 
 @pytest.fixture(scope="session")
 def anvil() -> Iterator[str]:
-    """Return the URL of a development node, one per test process. A test that moves its clock starts one of its own."""
+    """Return a development node's URL, one per test process. A test that moves the node's clock starts its own."""
     with run_anvil() as url:
         yield url
 
@@ -107,13 +107,13 @@ def chains_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def deployment(anvil: str, chains_file: Path) -> DevelopmentContracts:
-    """Deploy the development contracts on that node. Launch with a salt of your own: others launch there too."""
+    """Deploy the development contracts on that node. Launch with your own salt: other tests launch there too."""
     return deploy_contracts(anvil, chains_file=chains_file)
 
 
 @pytest.fixture
 def forget_chains() -> Iterator[Callable[[], None]]:
-    """Return a function to call after changing the settings of chains or signers: they are read once per process."""
+    """Return a function to call after changing chain or signer settings: they are read once per process."""
 
     def forget() -> None:
         installed_chains.installed_chain.cache_clear()
@@ -164,7 +164,7 @@ def own_launchpad(
 
 @pytest.fixture
 def read_key(db: None) -> dict[str, str]:
-    """Return the header of a partner who may read, and nothing else."""
+    """Return a header for a partner who may read, and nothing else."""
     return {"x-api-key": credentials.issue_key("Reader", scopes=[Scope.READ])}
 
 
@@ -176,26 +176,26 @@ def fetch(request: pytest.FixtureRequest, client: Client, read_key: dict[str, st
 
 @pytest.fixture
 def index_key(db: None) -> dict[str, str]:
-    """Return the header of a partner who may have transactions indexed, and nothing else."""
+    """Return a header for a partner who may have transactions indexed, and nothing else."""
     return {"x-api-key": credentials.issue_key("Indexer", scopes=[Scope.INDEX])}
 
 
 @pytest.fixture
 def deploy_key(db: None) -> dict[str, str]:
-    """Return the header of a partner who may have tokens launched, and nothing else."""
+    """Return a header for a partner who may have tokens launched, and nothing else."""
     return {"x-api-key": credentials.issue_key("Launcher", scopes=[Scope.DEPLOY])}
 
 
 @pytest.fixture
 def operator(client: Client, db: None) -> Client:
-    """Return the client of a superuser."""
+    """Return a superuser's client."""
     client.force_login(User.objects.create_superuser("operator"))
     return client
 
 
 @pytest.fixture
 def support(client: Client, db: None) -> Client:
-    """Return the client of a user who may see everything and change nothing."""
+    """Return a client for a user who may see everything and change nothing."""
     user = User.objects.create_user("support", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
     client.force_login(user)
@@ -228,13 +228,13 @@ def _delete_keys(client: Redis, *kinds: str) -> None:
 
 @pytest.fixture
 def no_calls() -> None:
-    """Delete all counters of calls: those of rate limits, and the usage of keys."""
+    """Delete all call counters: rate limits and key usage."""
     _delete_keys(redis_connection.redis_client(), "limit:", "calls")
 
 
 @pytest.fixture
 def market(settings: Any) -> Iterator[MarketStandIn]:
-    """Run a stand-in for the free tier of the market-data provider of all chains, at a limit that never blocks."""
+    """Run a stand-in for the market-data provider's free tier, for all chains, at a limit that never blocks."""
     client = redis_connection.redis_client()
     _delete_keys(client, "market:", "shared:", "limit:trending:")
     with MarketStandIn() as running:
@@ -318,13 +318,13 @@ def database_at(db: None) -> Iterator[Callable[[int], None]]:
 
 @pytest.fixture
 def unused_port() -> int:
-    """Return a TCP port of this machine without a listener."""
+    """Return a TCP port without a listener on this machine."""
     return free_port()
 
 
 @pytest.fixture
 def service_environment(transactional_db: None, settings: Any) -> dict[str, str]:
-    """Return the environment of a process of the service on this test's database, with an empty broker of its own."""
+    """Return a service process's environment with this test's database and its own empty broker."""
     nodes = {f"RPC_URLS_{chain_id}": ",".join(urls) for chain_id, urls in settings.RPC_URLS.items()}
     own = {"SECRET_KEY": settings.SECRET_KEY, "CHAINS_FILE": ",".join(settings.CHAINS_FILES)}
     return environment_on(str(connection.settings_dict["NAME"])) | nodes | own

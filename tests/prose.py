@@ -1,4 +1,4 @@
-"""The prose of sources: comments, docstrings and texts, and the words that docs/words.md replaces."""
+"""Prose in sources: comments, docstrings and texts, and the words that docs/words.md replaces."""
 
 import ast
 import io
@@ -41,7 +41,7 @@ FIELD = re.compile(
 # Grammar that an engineer reads twice: noun chains, and free relative clauses for things.
 OF = re.compile(r"\bof\b", re.I)
 RELATIVES = re.compile(r"\b(?:that|those) of\b|\b(?:of|by) which\b", re.I)
-# Names of local values that tell how they came about, and not what they hold.
+# Local names that state how a value came about, and not what it holds.
 VAGUE_NAMES = {
     "asked", "at", "chosen", "done", "found", "given", "kept", "known", "left", "made", "part", "place", "said", "seen",
     "taken", "told", "wanted",
@@ -52,7 +52,7 @@ _WORD = re.compile(r"[A-Za-z][\w'-]*")
 
 @dataclass(frozen=True)
 class Line:
-    """A line of prose: its number in the file, and its text without code in backticks."""
+    """A prose line: its number in the file, and its text without code in backticks."""
 
     number: int
     text: str
@@ -60,9 +60,9 @@ class Line:
 
 @cache
 def read_prose(source: str) -> tuple[list[Line], list[Line]]:
-    """Return the lines of comments and docstrings of a Python source, and its texts.
+    """Return a Python source's lines in comments and docstrings, and its texts.
 
-    Texts are those of log lines, errors, labels and descriptions: string constants with a blank, no docstrings.
+    Texts are string constants with a blank, such as log lines, errors, labels and descriptions; docstrings are none.
     """
     prose = [
         Line(token.start[0], _CODE.sub(" ", token.string.lstrip("#: ")))
@@ -83,7 +83,7 @@ def read_prose(source: str) -> tuple[list[Line], list[Line]]:
 
 
 def replaced_words(source: str) -> list[tuple[int, str, str]]:
-    """Return the line number, the word and its replacement for each word of REPLACED in prose and texts."""
+    """Return line number, word and replacement for each match with REPLACED in prose and texts."""
     return [
         (line.number, match.group(0), instead)
         for line in chain(*read_prose(source))
@@ -94,13 +94,13 @@ def replaced_words(source: str) -> list[tuple[int, str, str]]:
 
 
 def vague_names(source: str) -> list[tuple[int, str]]:
-    """Return the line number and the name of each assignment to a name of VAGUE_NAMES."""
+    """Return line number and name for each assignment to one of VAGUE_NAMES."""
     return [(line, name) for line, name in _assigned_names(source) if name in VAGUE_NAMES]
 
 
 @cache
 def _assigned_names(source: str) -> list[tuple[int, str]]:
-    """Return the line number and name of each assignment but those to fields of classes, such as columns."""
+    """Return each assignment's line number and name, without class fields, such as columns."""
     nodes = list(ast.walk(ast.parse(source)))
     fields = {id(field) for node in nodes if isinstance(node, ast.ClassDef) for field in _assigned_fields(node)}
     stored = [node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
@@ -116,7 +116,7 @@ def _assigned_fields(defined: ast.ClassDef) -> Iterator[ast.expr]:
 
 
 def grammar(sources: list[str]) -> dict[str, float]:
-    """Return how often OF and RELATIVES are in 1,000 words, and VAGUE_NAMES in 1,000 assigned names."""
+    """Return the matches with OF and RELATIVES per 1,000 words, and with VAGUE_NAMES per 1,000 assigned names."""
     text = "\n".join(line.text for source in sources for line in read_prose(source)[0])
     words = max(len(_WORD.findall(text)), 1)
     names = max(sum(len(_assigned_names(source)) for source in sources), 1)
@@ -128,7 +128,7 @@ def grammar(sources: list[str]) -> dict[str, float]:
 
 
 def frequencies(sources: list[str]) -> dict[str, float]:
-    """Return the number of words, and per 1,000 words those about persons, of speech and belief, and of the field."""
+    """Return the word count, and per 1,000 words those for persons, for speech and belief, and for the field."""
     texts = [line.text for source in sources for line in read_prose(source)[0]]
     words = sum(len(_WORD.findall(text)) for text in texts)
     counts = {"persons": PERSONS, "speech": SPEECH, "field": FIELD}

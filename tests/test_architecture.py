@@ -1,4 +1,4 @@
-"""The rules of the tree: what imports what, how large rooms and modules grow, and which words they use.
+"""Rules for the source tree: what imports what, how large rooms and modules grow, and which words they use.
 
 Read from the sources, so that no reviewer has to remember them. README has a map of the rooms, docs/words.md the words.
 """
@@ -26,7 +26,7 @@ SUPPRESSION = re.compile(r"# (?:noqa|type: ignore)|pragma: no")
 # The most for each room, per 1,000 words and per 1,000 assigned names, as `tests.prose.grammar` counts them.
 MAX_GRAMMAR = {"of": 25, "relatives": 0.5, "vague names": 10}
 
-# The packages of ours that each package may import, besides itself and the libraries.
+# Our packages that each package may import, besides itself and the libraries.
 DOWNHILL = {
     "config": set[str](),
     "accounts": {"config"},
@@ -35,7 +35,7 @@ DOWNHILL = {
     "leaderboard": {"tokens", "accounts", "config"},
     "development": {"tokens", "accounts", "config"},
 }
-# Packages below all others, each with what it may import of ours: no settings, no models and no Django.
+# Packages below all others, each with what it may import from us: no settings, no models and no Django.
 LIBRARIES = {
     "tokens.chains": ("tokens.chains", "config.http", "config.parsing"),
     "config.http": ("config.http",),
@@ -46,7 +46,7 @@ BUNDLED_SERVERS = "development.servers"
 SETTINGS = ("config.settings",)
 # Outside services are not ours: all that their stand-ins share with the service is HTTP.
 STANDINS = "development.standins"
-# The rooms of a package, each with those that its modules besides doors may import. Models are below all rooms.
+# Each package's rooms, with the rooms that their modules besides doors may import. Models are below all rooms.
 ROOMS = {
     "config.http": set[str](),
     "config.parsing": set[str](),
@@ -69,7 +69,7 @@ ROOMS = {
         "config.redis",
         "config.web",
         "config.events",
-        # Errors outside of the API's addresses are pages.
+        # Errors outside the API's addresses are pages.
         "config.site",
     },
     "config.mcp": {"config.parsing", "config.processes", "config.web", "config.api"},
@@ -121,7 +121,7 @@ ROOMS = {
         "tokens.installation",
         "tokens.trades",
         "tokens.indexing",
-        # Whether the blocks of a launch were read for trades.
+        # Whether the launch's blocks were read for trades.
         "tokens.following",
         "tokens.catalogue",
         "tokens.market",
@@ -129,7 +129,7 @@ ROOMS = {
     "tokens.deploying": {"tokens.chains", "tokens.installation", "tokens.indexing"},
     # Trials of declared launchpads show what would be trades.
     "tokens.declaring": {"tokens.chains", "tokens.installation", "tokens.trades"},
-    # The rules of a deployment's texts.
+    # The rules for a deployment's texts.
     "tokens.uploads": {"tokens.deploying"},
     "tokens.ledger": {
         "tokens.chains",
@@ -192,7 +192,7 @@ CONVENTIONAL = {
     "__init__", "__main__", "admin", "apps", "dashboard", "diagnostics", "errors", "formats", "metrics", "models",
     "page_urls", "picture_urls", "responses", "serializers", "tasks", "types", "urls", "views",
 }  # fmt: skip
-# Modules of under SMALL lines that no framework or convention asks for, each with the reason to be alone.
+# Modules with under SMALL lines that no framework or convention requires, each with the reason to be separate.
 SMALL = 40
 ALONE = {
     "accounts.operators.login_form": "the admin site loads it, in processes without Redis",
@@ -225,7 +225,7 @@ ALONE = {
     "tokens.site.pictures.picture_tags": "settings name it",
 }
 CONVENTIONAL_CLASSES = {"Command", "Meta", "Migration"}
-# Modules that compare the beginning of a text that is no state, each with the reason.
+# Modules that may compare a text's beginning, since the text is no state, each with the reason.
 READS_PREFIXES = {
     "accounts.operators.passwords": "a password's digest begins with its algorithm, as Django stores it",
     "config.backups.backing_up": "names of PostgreSQL's own schemas",
@@ -253,7 +253,7 @@ BARE_VERBS = {
 }  # fmt: skip
 
 
-# Methods by which code parses a stored text.
+# Methods that parse a stored text.
 PARSING = {"startswith", "endswith", "removeprefix", "splitlines"}
 COMPARES_START = re.compile(r"\bstarts_with\(|\bI?LIKE '")
 FILE_NAMES = re.compile(r"(?<![\w/.<{*:-])(?:[\w-]+/)*[\w-]+\.(?:py|sql)\b(?![\w{<*])")
@@ -272,7 +272,7 @@ class Module:
     imports: frozenset[str]
     hidden_imports: int
     classes: tuple[str, ...]
-    # Names of the text columns that it defines, and of the attributes whose text it reads by prefix or line.
+    # Names: the text columns that it defines, and the attributes whose text it reads by prefix or line.
     text_fields: frozenset[str]
     parsed_texts: frozenset[str]
 
@@ -351,12 +351,12 @@ def within(name: str, *packages: str) -> bool:
 
 
 def room_of(name: str) -> str:
-    """Return the room of a module: the longest key of ROOMS that it is in, or an empty string."""
+    """Return a module's room: the longest key in ROOMS that contains it, or an empty string."""
     return max((room for room in ROOMS if within(name, room)), key=len, default="")
 
 
 def uphill(modules: Mapping[str, Module]) -> set[str]:
-    """Return imports of a package of ours that is above."""
+    """Return imports from our packages above."""
     return {
         f"{module.name} imports {name}"
         for module in modules.values()
@@ -368,7 +368,7 @@ def uphill(modules: Mapping[str, Module]) -> set[str]:
 
 
 def uphill_rooms(modules: Mapping[str, Module]) -> set[str]:
-    """Return imports between rooms of a package that do not go downhill, and of rooms by the models below them."""
+    """Return a package's imports between rooms that do not go downhill, and rooms that the models below them import."""
     found = set()
     for module in modules.values():
         room = room_of(module.name)
@@ -385,7 +385,7 @@ def uphill_rooms(modules: Mapping[str, Module]) -> set[str]:
 
 
 def worldly_libraries(modules: Mapping[str, Module]) -> set[str]:
-    """Return imports by which a library would know Django or the service."""
+    """Return a library's imports from Django or the service."""
     return {
         f"{module.name} imports {name}"
         for module in modules.values()
@@ -398,7 +398,7 @@ def worldly_libraries(modules: Mapping[str, Module]) -> set[str]:
 
 
 def standins_that_know_us(modules: Mapping[str, Module]) -> set[str]:
-    """Return imports of the service by the stand-ins of outside services."""
+    """Return imports from the service in the stand-ins for outside services."""
     return {
         f"{module.name} imports {name}"
         for module in modules.values()
@@ -409,7 +409,7 @@ def standins_that_know_us(modules: Mapping[str, Module]) -> set[str]:
 
 
 def http_in_domain(modules: Mapping[str, Module]) -> set[str]:
-    """Return imports of DRF, or of what serves HTTP here, by modules of an app that are no doors."""
+    """Return imports from DRF, or from the rooms that serve HTTP, in app modules that are no doors."""
     return {
         f"{module.name} imports {name}"
         for module in modules.values()
@@ -420,7 +420,7 @@ def http_in_domain(modules: Mapping[str, Module]) -> set[str]:
 
 
 def through_doors(modules: Mapping[str, Module]) -> set[str]:
-    """Return imports of a door by a module that is none."""
+    """Return imports from doors in modules that are no doors."""
     return {
         f"{module.name} imports {name}"
         for module in modules.values()
@@ -431,7 +431,7 @@ def through_doors(modules: Mapping[str, Module]) -> set[str]:
 
 
 def hidden_imports(modules: Mapping[str, Module]) -> set[str]:
-    """Return modules that import in a function, or by the name of a module."""
+    """Return modules that import in a function, or by a module's name as text."""
     return {module.name for module in modules.values() if module.hidden_imports and module.name not in LOADS_LATE}
 
 
@@ -448,14 +448,14 @@ def vague_names(modules: Mapping[str, Module]) -> set[str]:
 
 
 def repeated_names(modules: Mapping[str, Module]) -> set[str]:
-    """Return modules whose name another module has, or repeats the name of their folder."""
+    """Return modules whose name another module has, or repeats their folder's name."""
     packages = {name.rpartition(".")[0] for name in modules}
     leaves = defaultdict(set)
     for name, module in modules.items():
         outside = {"migrations", "management"} & set(module.parts)
         if name not in packages and not outside and module.parts[-1] not in CONVENTIONAL:
             leaves[module.parts[-1]].add(name)
-    # The rows of a subject are a module of `models`, named as the room or module with what is done to them.
+    # A module in `models` has a subject's rows; the room or module that works on them has the same name.
     shared = {leaf: {name for name in names if ".models." not in name} for leaf, names in leaves.items()}
     return {name for names in shared.values() if len(names) > 1 for name in names} | {
         name for name, module in modules.items() if module.parts[-2:-1] == module.parts[-1:]
@@ -463,7 +463,7 @@ def repeated_names(modules: Mapping[str, Module]) -> set[str]:
 
 
 def repeated_classes(modules: Mapping[str, Module]) -> set[str]:
-    """Return the names of classes that are defined more than once."""
+    """Return class names that are defined more than once."""
     names = Counter(name for module in modules.values() for name in module.classes)
     return {name for name, count in names.items() if count > 1} - CONVENTIONAL_CLASSES
 
@@ -479,7 +479,7 @@ def bare_verbs(modules: Mapping[str, Module]) -> set[str]:
 
 
 def parsed_state(modules: Mapping[str, Module]) -> set[str]:
-    """Return modules that read a text column by its beginning or its lines: state is a column of its own."""
+    """Return modules that read a text column by its beginning or its lines: state needs its own column."""
     fields = {"a look-up", "SQL"}.union(*(module.text_fields for module in modules.values()))
     return {
         f"{module.name} parses {name}"
@@ -490,7 +490,7 @@ def parsed_state(modules: Mapping[str, Module]) -> set[str]:
 
 
 def missing_paths(documents: Mapping[str, str], files: Collection[str]) -> set[str]:
-    """Return names of modules and folders in documents that the tree lacks; `files` are its paths."""
+    """Return module and folder names in documents that the tree lacks; `files` are its paths."""
     folders = {folder.as_posix() for file in files for folder in Path(file).parents}
     ends = {"/".join(parts[start:]) for file in files for parts in [file.split("/")] for start in range(len(parts))}
     modules = {_dotted_path(file) for file in files if file.endswith(".py")}
@@ -503,7 +503,7 @@ def missing_paths(documents: Mapping[str, str], files: Collection[str]) -> set[s
             if not {folder, f"tests/{folder}", f"{beside}/{folder}"} & folders:
                 found.add(f"{document}: {folder}/")
         for name in DOTTED_NAMES.findall(text):
-            # A module, or one of its definitions; the apps themselves define nothing.
+            # A module, or a definition in one; the apps themselves define nothing.
             owner = name.rpartition(".")[0]
             if name not in modules | packages and not ("." in owner and owner in modules):
                 found.add(f"{document}: {name}")
@@ -519,7 +519,7 @@ def too_long(modules: Mapping[str, Module]) -> set[str]:
 
 
 def too_short(modules: Mapping[str, Module]) -> set[str]:
-    """Return modules that should be part of another one, and reasons that nothing needs any more."""
+    """Return modules that belong in another one, and reasons that nothing needs any more."""
     packages = {name.rpartition(".")[0] for name in modules}
     short = {
         name
@@ -636,7 +636,7 @@ def _dotted(file: Path) -> str:
 
 
 def _dotted_path(path: str) -> str:
-    """Return the dotted name of a module by its path."""
+    """Return a module's dotted name by its path."""
     parts = path.removesuffix(".py").split("/")
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -746,7 +746,7 @@ def test_documents_name_what_exists():
 
 
 def _paths(folder: Path) -> Iterator[str]:
-    """Yield the paths of files, without those of tools and hidden folders."""
+    """Yield file paths, without tools' and hidden folders."""
     for path in folder.iterdir():
         if path.is_dir() and not path.name.startswith(".") and path.name not in ("node_modules", "__pycache__"):
             yield from _paths(path)

@@ -1,4 +1,4 @@
-"""The request id: from the header of an HTTP request through a message to the worker, in the log lines of both."""
+"""The request id: from an HTTP request's header through a message to the worker, in both processes' log lines."""
 
 import json
 import re
@@ -84,7 +84,7 @@ def test_the_signer_gets_the_id_and_a_node_does_not() -> None:
 
 @pytest.mark.django_db(transaction=True)
 class TestServed:
-    """The web server returns the id of each response, whichever part of it responds."""
+    """The web server returns an id with each response, whichever part responds."""
 
     def test_every_response_has_an_id(self, service_environment: dict[str, str]) -> None:
         with own_web_server(service_environment, EDGE_CACHE_SECONDS="60") as server:
@@ -94,7 +94,7 @@ class TestServed:
                 assert (response.status, response.getheader(HEADER)) == (status, "mine-1"), path
             refused = server.fetch("GET", "/api/tokens", X_Request_ID="mine-2", X_Long="x" * 33_000)
             assert (refused.status, refused.getheader(HEADER)) == (431, "mine-2")
-            # A cached response has the id of its request, not that of the one that filled the cache.
+            # A cached response has its own request's id, not the id from the request that filled the cache.
             first, second = (server.fetch("GET", "/api/tokens").headers.get_all(HEADER) for _ in range(2))
             assert first and second and len(first) == len(second) == 1
             assert _NEW.fullmatch(first[0]) and _NEW.fullmatch(second[0]) and first != second
@@ -109,7 +109,7 @@ class TestServed:
 
 
 def node(calls: Any) -> Reply:
-    """Respond as a node without the transaction, whose first response to a query of one is a failure."""
+    """Respond as a node that has no transaction."""
     results = {"eth_chainId": hex(CHAIN_ID)}
     batch = calls if isinstance(calls, list) else [calls]
     answers = [{"jsonrpc": "2.0", "id": call["id"], "result": results.get(call["method"])} for call in batch]
@@ -143,12 +143,12 @@ def test_one_id_is_in_the_json_lines_of_web_and_worker(
     entries = [json.loads(line) for line in log.read_text().splitlines()]
     found = {entry["logger"] for entry in entries if entry.get("request_id") == "mine-1"}
     assert found == {"django.request", "tokens.chains.rpc.client", "tokens.indexing.tasks"}, entries
-    # All lines of both servers are JSON, also those of granian's and Celery's main processes.
+    # All lines from both servers are JSON, also from granian's and Celery's main processes.
     assert {"_granian", "celery.apps.worker"} <= {entry["logger"] for entry in entries}
 
 
 def close_connections() -> None:
-    """Close the connections of all processes to the test's database."""
+    """Close all processes' connections to the test's database."""
     with connection.cursor() as cursor:
         cursor.execute("""SELECT pg_terminate_backend(pid) FROM pg_stat_activity
             WHERE datname = current_database() AND pid <> pg_backend_pid()""")

@@ -83,7 +83,7 @@ def test_every_npm_package_is_pinned_with_its_digest(lock):
     root = packages.pop("")
     assert [root.get(kind) for kind in kinds] == [manifest.get(kind) for kind in kinds]
     assert [path for path, entry in packages.items() if not entry["integrity"].startswith("sha512-")] == []
-    # Without the address of a registry: it is that of the client's configuration.
+    # Without a registry's address: the client's configuration has it.
     assert [path for path, entry in packages.items() if "resolved" in entry] == []
 
 

@@ -1,8 +1,8 @@
-"""The image's file tree, made by the steps of the Dockerfile without a container engine, and processes that run in it.
+"""The image's file tree, built by the Dockerfile's steps without a container engine, and processes that run in it.
 
-Bubblewrap stands in for the engine: the build stage's commands see this machine's system, on which only the directories
-of the image can be written. A process sees the image's tree read-only, its own /tmp and the volumes, as another user
-without any capability. The base image is not here: its Python is this machine's one.
+Bubblewrap stands in for the engine: the build stage's commands see this machine's system, and can write only the
+image's directories. A process sees the image's tree read-only, its own /tmp and the volumes, as another user without
+any capability. The base image is not here: this machine's Python replaces its Python.
 """
 
 import fnmatch
@@ -21,7 +21,7 @@ import pytest
 from config.environment.variables import BASE_DIR
 from tests.processes.waiting import wait_for
 
-# Directories of the image with files of ours.
+# The image's directories with our files.
 _WRITTEN = ("srv", "var/lib")
 VOLUMES = ("/var/lib/launchboard/backups", "/var/lib/launchboard/pictures", "/var/lib/launchboard/uploads")
 _SYSTEM = ("usr", "bin", "lib", "lib64", "sbin")
@@ -29,17 +29,17 @@ _SYSTEM = ("usr", "bin", "lib", "lib64", "sbin")
 
 @dataclass
 class Stage:
-    """Instructions of one stage, each with its arguments in one line."""
+    """A build stage's instructions, each with its arguments in one line."""
 
     instructions: list[tuple[str, str]] = field(default_factory=list)
 
     def arguments(self, name: str) -> list[str]:
-        """Return the arguments of all instructions with this name."""
+        """Return the arguments to all instructions with this name."""
         return [text for instruction, text in self.instructions if instruction == name]
 
 
 def read_stages() -> list[Stage]:
-    """Return the stages of the Dockerfile."""
+    """Return the Dockerfile's stages."""
     lines = (BASE_DIR / "Dockerfile").read_text().splitlines()
     text = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
     stages: list[Stage] = []
@@ -63,7 +63,7 @@ def context_files() -> list[str]:
 
 
 def _is_ignored(name: str, lines: Sequence[str]) -> bool:
-    """Return whether the last line that names the file or a folder of it is without an exclamation mark."""
+    """Return whether the last line that names the file, or a folder above it, has no exclamation mark."""
     path = PurePosixPath(name)
     names = [str(each) for each in (path, *path.parents)]
     ignored = False
@@ -77,7 +77,7 @@ def _is_ignored(name: str, lines: Sequence[str]) -> bool:
 
 
 class ImageTree:
-    """Directories of the built image, and its settings."""
+    """The built image's directories and settings."""
 
     def __init__(self, place: Path) -> None:
         self._place = place
@@ -98,11 +98,11 @@ class ImageTree:
         (self._names / "group").write_text(f"launchboard:x:{self.group}:\n")
 
     def path(self, name: str) -> Path:
-        """Return the place of a path of the image on this machine."""
+        """Return the local path for a path in the image."""
         return self._place / "image" / name.lstrip("/")
 
     def run(self, words: Sequence[str], *, tmp: Path, servers: Path, variables: Mapping[str, str]) -> "Contained":
-        """Start a process in the image, with this directory as its /tmp and that of the servers' sockets."""
+        """Start a process in the image, with this directory as its /tmp, and with the servers' socket directory."""
         system = [part for name in _SYSTEM for part in ("--ro-bind-try", f"/{name}", f"/{name}")]
         trees = [part for name in _WRITTEN for part in ("--ro-bind", str(self.path(name)), f"/{name}")]
         tmp.mkdir(exist_ok=True)
@@ -160,7 +160,7 @@ class ImageTree:
 
 
 class Contained:
-    """Process number 1 of a container."""
+    """A container's process number 1."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self._sandbox = subprocess.Popen(

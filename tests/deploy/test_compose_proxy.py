@@ -1,4 +1,4 @@
-"""The compose file by the rules of its specification, and its Caddyfile in a real Caddy."""
+"""The compose file by its specification's rules, and its Caddyfile in a real Caddy."""
 
 import http.client
 import json
@@ -34,7 +34,7 @@ _FORGED = {"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https"}
 
 
 class Upstream(QuietHandler):
-    """Server that returns the headers and the length of each request, with the status that its query names."""
+    """Server that returns each request's headers and length, with the status that its query names."""
 
     name = ""
     protocol_version = "HTTP/1.1"
@@ -54,13 +54,13 @@ class Upstream(QuietHandler):
 
 
 class Web(Upstream):
-    """Upstream of all paths but one."""
+    """Upstream for all paths but one."""
 
     name = "web"
 
 
 class Stream(Upstream):
-    """Upstream of the stream, whose response goes on after the first event."""
+    """Upstream for the stream, whose response goes on after the first event."""
 
     name = "stream"
 
@@ -75,7 +75,7 @@ class Stream(Upstream):
 
 
 class WebNext(Web):
-    """Upstream of a newer version."""
+    """Upstream with a newer version."""
 
     name = "web-next"
 
@@ -87,7 +87,7 @@ def caddy(tmp_path: Path) -> Iterator[int]:
 
 
 def caddy_variables(place: Path, *, web: str, stream: str) -> dict[str, str]:
-    """Return the environment of a Caddy without TLS in front of two URLs of this machine."""
+    """Return the environment for a Caddy without TLS in front of two local URLs."""
     return {
         "SITE_URL": f"http://{HOST}:{free_port()}",
         "WEB_UPSTREAM": web.removeprefix("http://"),
@@ -100,7 +100,7 @@ def caddy_variables(place: Path, *, web: str, stream: str) -> dict[str, str]:
 
 @contextmanager
 def run_caddy(place: Path, *, web: str, stream: str) -> Iterator[int]:
-    """Run Caddy by the Caddyfile, without TLS, in front of two URLs of this machine; yield its port."""
+    """Run Caddy with the Caddyfile, without TLS, in front of two local URLs; yield its port."""
     variables = caddy_variables(place, web=web, stream=stream)
     with caddy_process(COMPOSE / "Caddyfile", "--adapter", "caddyfile", variables=variables):
         port = int(variables["SITE_URL"].rpartition(":")[2])
@@ -122,7 +122,7 @@ def caddy_process(config: Path, *words: str, variables: dict[str, str]) -> Itera
 
 
 class Load:
-    """Requests from several threads until it is stopped, a half of them with POST: names of upstreams and statuses."""
+    """Requests from several threads until it is stopped, half with POST: upstream names and statuses."""
 
     def __init__(self, port: int) -> None:
         self.found: list[str | int] = []
@@ -232,7 +232,7 @@ def test_an_upgrade_exchanges_the_upstreams_without_a_failed_request(tmp_path: P
         wait_for(lambda: is_web_server_up(HOST, port))
         load = stack.enter_context(Load(port))
         wait_for(lambda: load.found.count("web") > 100)
-        # The words of the guide, in the environment with another upstream.
+        # The guide's command, in the environment with another upstream.
         words = [*_RELOAD, "--address", variables["CADDY_ADMIN"]]
         subprocess.run(words, env=variables | {"WEB_UPSTREAM": new.removeprefix("http://")}, check=True)
         wait_for(lambda: set(load.found[-100:]) == {"web-next"})
@@ -244,13 +244,13 @@ def test_an_upgrade_exchanges_the_upstreams_without_a_failed_request(tmp_path: P
 
 def test_the_site_is_served_with_tls_and_http_is_redirected(tmp_path: Path) -> None:
     with run_server(Web) as web:
-        # For this name Caddy has a certification authority of its own, instead of that of the network.
+        # For this name Caddy has its own certification authority, instead of the network's.
         variables = caddy_variables(tmp_path, web=web, stream=web) | {"SITE_URL": "https://localhost"}
         adapt = [_CADDY, "adapt", "--config", COMPOSE / "Caddyfile", "--adapter", "caddyfile"]
         config = json.loads(subprocess.run(adapt, env=variables, capture_output=True, check=True).stdout)
         http_port, https_port = free_port(), free_port()
         config["apps"]["http"] |= {"http_port": http_port, "https_port": https_port}
-        # The UDP socket of this port, which HTTP/3 would need, is the claim of `free_port`.
+        # `free_port` claims the port by its UDP socket, which HTTP/3 would need.
         config["apps"]["http"]["servers"]["srv0"] |= {"listen": [f"{HOST}:{https_port}"], "protocols": ["h1", "h2"]}
         # This machine need not trust it.
         config["apps"]["pki"] = {"certificate_authorities": {"local": {"install_trust": False}}}

@@ -24,7 +24,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    """Return a function that runs a program of deploy/ in an installation with a Procfile of its own."""
+    """Return a function that runs a program from deploy/ in an installation with its own Procfile."""
     (tmp_path / "deploy").mkdir()
     for name in ("start", "check"):
         shutil.copy(BASE_DIR / "deploy" / name, tmp_path / "deploy" / name)
@@ -144,7 +144,7 @@ def test_the_command_of_root_has_the_user_and_the_directories_of_the_units(tmp_p
     (user,) = (line.removeprefix("User=") for line in unit if line.startswith("User="))
     (directory,) = (line.removeprefix("WorkingDirectory=") for line in unit if line.startswith("WorkingDirectory="))
     variables = [line.removeprefix("Environment=") for line in unit if line.startswith("Environment=")]
-    # The heartbeats of all processes, each of which has a folder.
+    # The heartbeat directory for all processes; each process has a folder in it.
     variables = [text.replace("/run/%p/%i", "/run/launchboard") for text in variables]
     python = [f"{directory}/.venv/bin/python", f"{directory}/manage.py"]
     assert words == ["-u", user, "--", "env", *variables, *python, "backup", "a b"]
@@ -155,7 +155,7 @@ def test_the_guide_installs_the_command_of_root_and_uses_no_other_one() -> None:
     assert "alias " not in guide
     # By an installation and by an upgrade.
     assert guide.count("# install deploy/systemd/launchboard-manage /usr/local/sbin/\n") == 2
-    # Debian's cron of root has no /usr/local/sbin on its PATH.
+    # Root's cron on Debian has no /usr/local/sbin in its PATH.
     assert "cron of root `/usr/local/sbin/launchboard-manage backup " in guide
     assert re.findall(r"(?:^# |`|&& )manage [a-z]+", guide, re.MULTILINE) == []
 

@@ -1,4 +1,4 @@
-"""Directories of bundled servers."""
+"""Directories for bundled servers."""
 
 import shutil
 import tempfile
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def make_directory() -> Iterator[Callable[[], Path]]:
-    """Return a function that makes a directory that every user can enter, unlike those of pytest."""
+    """Return a function that makes a directory that every user can enter, unlike pytest's."""
     made: list[Path] = []
 
     def make() -> Path:

@@ -24,7 +24,7 @@ from development.servers.unprivileged import close_directory, server_home, serve
 from tests.processes.service_processes import command_line
 from tests.processes.waiting import wait_for
 
-# Servers of any other user run as that user.
+# For any other user, servers run as that user.
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root changes the servers' user")
 
 
@@ -41,7 +41,7 @@ class Place:
         return os.environ | unset | {"LAUNCHBOARD_LOCAL": str(self.local)} | more
 
     def user(self, **more: str) -> "subprocess.Popen[str]":
-        """Start a process that takes the commands of tests/processes/bundled_servers_user.py."""
+        """Start a process that takes the commands in tests/processes/bundled_servers_user.py."""
         return self._open("-m", "tests.processes.bundled_servers_user", environment=self.environment(**more))
 
     def run(self, code: str, *arguments: str) -> "subprocess.Popen[str]":
@@ -72,7 +72,7 @@ class Place:
         return psutil.Process(int((self.local / "postgres" / "postmaster.pid").read_text().split()[0]))
 
     def wait_until_empty(self) -> None:
-        """Wait for the end of all servers and keepers, and of those that they start meanwhile."""
+        """Wait until all servers and keepers have ended, with those that they start meanwhile."""
         while found := self.processes():
             for process in found:
                 wait_for(lambda process=process: not command_line(process))
@@ -93,7 +93,7 @@ def used_place(make_directory: Callable[[], Path]) -> Place:
 
 @pytest.fixture
 def place(used_place: Place) -> Iterator[Place]:
-    """Return a place of several tests, with the data of those before and no servers."""
+    """Return a place that several tests share, with earlier tests' data and no servers."""
     yield used_place
     used_place.leave()
 
@@ -121,7 +121,7 @@ def send_command(user: "subprocess.Popen[str]", command: str) -> Any:
 
 
 def query(addresses: dict[str, str], sql: str) -> Any:
-    """Return the first column of the first row, with the connection settings of dj_database_url."""
+    """Return the first row's first column, with dj_database_url's connection settings."""
     settings = dj_database_url.parse(addresses["postgres"])
     with psycopg.connect(
         host=settings["HOST"], user=settings["USER"], dbname=settings["NAME"], autocommit=True
@@ -327,7 +327,7 @@ def test_what_a_crashed_machine_left_is_cleared_away_and_its_data_are_found_agai
     query(send_command(user, "hold"), "CREATE TABLE kept_by_machine AS SELECT 7 AS number")
     user.kill()
     place.wait_until_empty()
-    # After a restart of the machine the old process ids may belong to any process: here to this very test.
+    # After a reboot, the old process ids may belong to any process: here to this very test.
     for name in ("postgres/postmaster.pid", "valkey/valkey.pid"):
         (place.local / name).write_text(f"{os.getpid()}\n{place.local / 'postgres'}\n")
     for name in ("lock/postgres.ready", "lock/valkey.ready", "run/.s.PGSQL.5432", "run/valkey.sock"):
@@ -377,7 +377,7 @@ def test_data_that_root_owned_are_found_again_where_the_servers_can_reach_them(n
     query(send_command(user, "hold"), "CREATE TABLE kept AS SELECT 7 AS number")
     user.kill()
     place.wait_until_empty()
-    # As an earlier version left them, below a directory of root's.
+    # As an earlier version left them, below root's directory.
     for path in (place.local, *place.local.rglob("*")):
         os.lchown(path, 0, 0)
     place.local.parent.chmod(0o700)

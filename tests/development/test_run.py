@@ -70,7 +70,7 @@ class Run:
         self._seen = psutil.Process(self.process.pid).children(recursive=True)
 
     def sockets(self) -> Path:
-        """Return the directory of the bundled servers' sockets, which is not in a local directory of this name."""
+        """Return the socket directory, which is elsewhere: this local directory's name is no plain path."""
         command = [sys.executable, "-c", "from development.servers import bundled; print(bundled.socket_directory())"]
         return Path(subprocess.check_output(command, cwd=BASE_DIR, env=self._environment, text=True).strip())
 
@@ -78,7 +78,7 @@ class Run:
         return [child for child in self._seen if word in command_line(child)]
 
     def live_processes(self) -> list[str]:
-        """Return the command lines of its live processes: those seen before, and any that contains its directory."""
+        """Return its live processes' command lines: processes seen before, and any that name its directory."""
         found = {process for process in self._seen if process.is_running()} | set(psutil.process_iter())
         commands = {process: command_line(process) for process in found}
         return [
@@ -94,7 +94,7 @@ class Run:
         return answer.status, answer.read().decode()
 
     def paste(self, title: str) -> Any:
-        """Send the request of the curl command under this title of the greeting, and return the decoded response."""
+        """Send the request in the curl command under this title in the greeting; return the decoded response."""
         found = re.search(rf"^  {title} +(curl (?:.*\\\n)*.*)$", self.output(), re.MULTILINE)
         assert found
         # Shells join continued lines; shlex doesn't.
@@ -107,7 +107,7 @@ class Run:
         ).json()
 
     def manage(self, *words: str) -> str:
-        """Run a command of `manage.py` beside it and return its output."""
+        """Run a `manage.py` command beside it; return its output."""
         command = [sys.executable, "manage.py", *words]
         return subprocess.check_output(command, cwd=BASE_DIR, env=self._environment, text=True).strip()
 
@@ -116,7 +116,7 @@ class Run:
         return self.process.wait(120)
 
 
-# Characters that addresses, lists of settings or shells take for something else.
+# Characters with a special meaning in addresses, lists in settings or shells.
 _NAME = "a,b %41?#'\u00e9"
 
 
@@ -250,7 +250,7 @@ def test_it_shows_sample_launches_by_sample_people_where_nothing_is_set(sample_r
         found = re.search(rf"{title} +SAMPLE DATA of a stand-in at (\S+);\n +for real data set", sample_run.output())
         assert found
         assert f"stand-ins | {name}: sample data at {found[1]}" in sample_run.output()
-    # All stand-ins are one process; the receiver of events is another one.
+    # All stand-ins are one process; the event receiver is another one.
     assert len(sample_run.children("development.standins")) == 2
     assert len(sample_run.children("development.standins.event_receiver")) == 1
 
@@ -274,7 +274,7 @@ def test_it_shows_sample_launches_by_sample_people_where_nothing_is_set(sample_r
     # What was on the chain before the follower is read and checked, too.
     checked = rf'launchboard_chain_verified_block\{{chain="{CHAIN_ID}"\}} [1-9]'
     wait_for(lambda: re.search(checked, sample_run.get("/metrics")[1]))
-    # Traders swap on the chain: all market data are of these trades.
+    # Traders swap on the chain: all market data come from these trades.
     assert "Market data       of the chains' own trades\n" in sample_run.output()
     assert not [line for line in sample_run.output().splitlines() if "market: sample data" in line]
     trade = wait_for(lambda: sample_run.paste("Trades")["data"])[0]
@@ -292,13 +292,13 @@ def test_it_shows_sample_launches_by_sample_people_where_nothing_is_set(sample_r
     ordered = sample_run.paste("Deploy a token")
     assert (ordered["success"], sample_run.paste("Deploy a token")) == (True, ordered)
     assert wait_for(lambda: sample_run.paste("What became of it")["address"]) == ordered["expectedAddress"]
-    # Tokens of made-up users let them in.
+    # The issuer stand-in's tokens let sample users in.
     assert "As a user         curl " in sample_run.output()
     token = sample_run.manage("user_token", "--fid", "12345")
     status, pending = sample_run.get("/api/pretoken/pending", Authorization=f"Bearer {token}")
     assert (status, json.loads(pending)) == (200, {"pendingPretokens": []})
     assert sample_run.get("/api/pretoken/pending", Authorization=f"Bearer {token[:-4]}AAAA")[0] == 401
-    # Pages for visitors come first, and no process of a healthy start has an error.
+    # Pages for visitors come first, and after a healthy start no process has an error.
     pages = dict(re.findall(r"^  ([\w ]+?) +http://127\.0\.0\.1:\d+(/\w*)$", sample_run.output(), re.MULTILINE))
     assert pages == {"Public site": "/", "Leaderboard": "/leaderboard", "Status": "/status", "First steps": "/docs"}
     assert all(sample_run.get(path)[0] == 200 for path in pages.values())

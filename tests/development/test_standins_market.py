@@ -56,7 +56,7 @@ def test_it_has_only_the_configured_pools(provider):
     assert pool["relationships"]["base_token"]["data"]["id"] == f"base_{TOKEN}"
     assert pool["relationships"]["quote_token"]["data"]["id"] == f"base_{WRAPPED_NATIVE}"
     about = pool["attributes"]
-    # All numbers are texts, but those of trades.
+    # All numbers are texts, except trade counts.
     assert float(about["base_token_price_usd"]) == pytest.approx(price(TOKEN, provider.clock()))
     assert isinstance(about["transactions"]["h24"]["buys"], int)
     assert about["market_cap_usd"] is None

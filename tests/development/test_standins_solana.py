@@ -1,4 +1,4 @@
-"""The stand-in of a Solana node: responses as those of a node, without our own client."""
+"""Stand-in for a Solana node: it responds like a node, here without our own client."""
 
 import pytest
 import requests

@@ -1,7 +1,7 @@
-"""Calls generated from the API description: each operation with good and bad input, by callers of every level.
+"""Calls generated from the API description: each operation with good and bad input, by callers at every level.
 
-Every response must be described: the status, the body, the headers. Every call is rolled back in the database, so that
-each of them meets the same rows.
+Every response must be described: the status, the body, the headers. The database rolls every call back, so that all
+calls meet the same rows.
 """
 
 import copy
@@ -36,9 +36,9 @@ from config.api.openapi_schema import SCOPE
 from tests.config.api.test_described_answers import close_objects
 from tests.config.api.test_described_headers import API_HEADERS
 
-# Of so many calls most are by a caller with the required level, and one in so many by another one.
+# About one call in so many comes from a caller at any level, all others from one with the required level.
 _OWN_CALLS = 6
-# The checks of every response.
+# Checks for every response.
 _CHECKS = [
     not_a_server_error,
     conformance.status_code_conformance,
@@ -46,8 +46,8 @@ _CHECKS = [
     conformance.response_headers_conformance,
     conformance.response_schema_conformance,
 ]
-# No schema states which chains are installed, which texts are cursors, which are base58 of 32 bytes, which tokens are
-# not of generation v4, and which blocks and days are served: only known ones are good for certain.
+# No schema states which chains are installed, which texts are cursors, which encode 32 bytes as base58, which tokens
+# are older than generation v4, and which blocks and days are served: only known values are certainly good.
 _OPAQUE = (
     "chainId",
     "exchange",
@@ -57,7 +57,7 @@ _OPAQUE = (
     *(f"/api/feeds/{feed}/{{chainId}}{path}" for feed in ("dexscreener", "dextools") for path in ("/events", "/block")),
     "/api/feeds/daily/{chainId}",
 )
-# One of two parameters is required, or one is at most the other: JSON Schema can't express it.
+# Either parameter is required, or one is at most the other: JSON Schema can't express it.
 _RELATED_PARAMETERS = (
     "/api/feeds/dextools/{chainId}/block",
     "/api/feeds/udf/history",
@@ -67,7 +67,7 @@ _BASE58 = "{32,44}"
 
 
 class Level(StrEnum):
-    """The level of a caller, by the credential of the call."""
+    """A caller's level, by the call's credential."""
 
     ANONYMOUS = "nobody"
     PARTNER = "a partner with all scopes"
@@ -81,19 +81,19 @@ class Level(StrEnum):
     BAD_COOKIE = "a forged cookie"
 
 
-# The description's names of the credentials of each level.
+# The description's names for each level's credentials.
 _SCHEMES = {
     "partnerKey": (Level.PARTNER, Level.READER, Level.INDEXER),
     "userToken": (Level.USER, Level.ADMINISTRATOR),
     "adminSession": (Level.SESSION,),
 }
-# The scopes of keys that don't have all.
+# Scopes for keys that don't have all.
 _SCOPES = {Level.READER: {Scope.READ}, Level.INDEXER: {Scope.INDEX}}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """Values of real clients, so that calls get beyond "there is no such record"."""
+    """Values that real clients send, so that calls get beyond "there is no such record"."""
 
     # Parameter, or path and parameter -> values.
     values: Mapping[str, Sequence[str]]
@@ -114,11 +114,11 @@ class FuzzedService:
 
 @dataclass
 class Outcome:
-    """The outcome of a run."""
+    """What a run called and received."""
 
     calls: int = 0
     statuses: Counter[int] = field(default_factory=Counter)
-    # Operations of which a 2xx was seen.
+    # Operations that responded with a 2xx.
     answered: set[str] = field(default_factory=set)
     operations: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
@@ -133,7 +133,7 @@ class Outcome:
 
 
 def run(service: FuzzedService, document: Mapping[str, Any], *, number: int, calls: int, only: str = "") -> Outcome:
-    """Call each operation of the description about as often, `calls` times together, deterministically for each seed.
+    """Call all described operations about equally often, `calls` times together, deterministically for each seed.
 
     `only` names one operation, which then is called as if all were.
     """
@@ -175,7 +175,7 @@ def _references(part: Any) -> set[str]:
 
 
 def _call_often(service: FuzzedService, operation: Any, outcome: Outcome, *, number: int, calls: int) -> str:
-    """Return the errors of one of so many calls of an operation; empty where there are none."""
+    """Call an operation so often; return the first failed call's errors, an empty text without any."""
     before = outcome.calls
     # Some operations take nothing that could be wrong; then the other half is theirs as well.
     for mode in (GenerationMode.NEGATIVE, GenerationMode.POSITIVE):
@@ -206,7 +206,7 @@ def _call_often(service: FuzzedService, operation: Any, outcome: Outcome, *, num
 
 @st.composite
 def _calls(draw: Any, known: Known, operation: Any, mode: GenerationMode) -> tuple[Any, Level]:
-    """Yield a call and its caller; it follows only from the description, and from no constant of our code."""
+    """Yield a call and its caller; the call follows only from the description, and from no constant in our code."""
     case = draw(operation.as_strategy(generation_mode=mode, feedback=NO_FEEDBACK))
     if mode is GenerationMode.POSITIVE:
         _fill_in(draw, known, case)
@@ -216,7 +216,7 @@ def _calls(draw: Any, known: Known, operation: Any, mode: GenerationMode) -> tup
 
 
 def _fill_in(draw: Any, known: Known, case: Any) -> None:
-    """Put known values in the place of some made-up ones: half of the parameters, and of a body's parts."""
+    """Replace some made-up values by known ones: half the parameters, and half the parts of a body."""
     for parameter in case.operation.iter_parameters():
         container = {"query": case.query, "path": case.path_parameters}.get(parameter.location.value)
         all_known = known.values.get(f"{case.operation.path} {parameter.name}") or known.values.get(parameter.name)
@@ -271,9 +271,9 @@ def _wrong(case: Any, level: Level, answer: Any) -> Iterator[str]:
 
 
 def _judged_by_input(case: Any, level: Level, answer: Any) -> Iterator[Any]:
-    """Return the checks of a response that depend on whether the input is good or bad."""
+    """Return the response checks that depend on whether the input is good or bad."""
     # A parameter without a value counts as absent, which JSON Schema can't express; an administrator's identity token
-    # is in the place of the body.
+    # replaces the body.
     sent = parse_qsl(urlsplit(answer.request.url).query, keep_blank_values=True)
     is_read = all(value for _, value in sent) and (level is not Level.ADMINISTRATOR or not _is_optional(case.operation))
     if is_read:
@@ -304,7 +304,7 @@ def _is_optional(operation: Any) -> bool:
 
 @contextmanager
 def _within_a_transaction() -> Iterator[None]:
-    """Keep the application from the connection, which holds the transaction of the test."""
+    """Keep the application from closing the connection, which holds the test's transaction."""
     signals = (request_started, request_finished)
     for signal in signals:
         signal.disconnect(close_old_connections)
@@ -327,6 +327,6 @@ def _undone() -> Iterator[None]:
 
 
 def wanted() -> tuple[range, int, str]:
-    """Return the seeds to run, the calls of each, and the only operation, by the environment."""
+    """Return the seeds to run, the number of calls for each, and the only operation, from the environment."""
     first, count = int(os.environ.get("FIRST") or 1), int(os.environ.get("SEEDS") or 1)
     return range(first, first + count), int(os.environ.get("CALLS") or 300), os.environ.get("ONLY", "")

@@ -1,4 +1,4 @@
-"""Service for the calls of `tests.fuzzing.described_calls`: rows of all kinds, nodes, providers and credentials."""
+"""Service for calls from `tests.fuzzing.described_calls`: every kind of row, nodes, providers and credentials."""
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
@@ -62,12 +62,12 @@ PASSWORD = "correct horse battery staple"
 # An unknown account, and unknown records.
 UNKNOWN = "0x00000000000000000000000000000000000000aA"
 _MINT = "So11111111111111111111111111111111111111112"
-# A name without a visible character.
+# A partner key and a session cookie that the service has not issued.
 _KEY, _COOKIE = "lb_nonsense", "nonsense:nonsense"
 
 
 def build_service(issuer: IssuerStandIn, node: Node, launches: Sequence[str], *, presale_id: int) -> FuzzedService:
-    """Build the service, with launches and a presale of the development chain, and with the recorded ones of Base."""
+    """Build the service, with the development chain's launches and a presale, and with Base's recorded launches."""
     _return_no_unrecorded_fees(node)
     for tx_hash in launches:
         index_requests.index_transaction(chain_id=CHAIN_ID, tx_hash=tx_hash)
@@ -127,7 +127,7 @@ def _return_no_unrecorded_fees(node: Node) -> None:
 
 
 def _set_uncollected_fees(node: Node, token: Token, label: str) -> None:
-    """Have the node return the recipients' uncollected fees of a token."""
+    """Have the node return a token's uncollected fees, and the team's percentage where the locker returns it."""
     locker, collected = token.locker_address, recorded_claim(token.locker_address).collected
     collects(node, int(token.position_id), owner=locker, amounts=collected)
     accessor = LEGACY[label]
@@ -136,7 +136,7 @@ def _set_uncollected_fees(node: Node, token: Token, label: str) -> None:
 
 
 def _vary_records(tokens: Sequence[Token]) -> None:
-    """Add people, prices, and tags, so that each part of a response is there once and missing once."""
+    """Add people, prices, and tags, so that each response field is there once and missing once."""
     SocialProfileFactory(fid=FID, verified_addresses=[WALLET], pfp_url="https://a.example/p.png", bio="Hello")
     TokenFactory(name="", symbol="", supply=None, admin="", msg_sender="", pool_address="", pair="", paired_token="")
     SolanaTokenFactory(contract_address=_MINT, pool_address="", blocked=True)
@@ -164,7 +164,7 @@ def _add_trades(tokens: Iterable[Token]) -> None:
 
 
 def _follow() -> None:
-    """Store that all blocks of the development chain are followed, final and verified."""
+    """Store the development chain's coverage: all blocks are followed, final and verified."""
     chain = installed_chain(CHAIN_ID)
     head = chain.read_head()
     ChainHeadFactory(chain_id=CHAIN_ID, head=head, final=head, followed=head)
@@ -179,7 +179,7 @@ def _follow() -> None:
 
 
 def _orders(partner: PartnerKey) -> list[str]:
-    """Store deployments in several states, one of which is another partner's; return their request keys."""
+    """Store deployments in several states, and another partner's one; return their request keys."""
     entries = [(ADMIN, 10), (WALLET, 20)]
     launched = DeploymentFactory(partner_key=partner, expected_address=WALLET, status="mined", tx_hash=UNKNOWN_HASH)
     airdrop_proofs.store_tree(launched, tree=build_tree(entries), entries=entries)
@@ -196,7 +196,7 @@ def _orders(partner: PartnerKey) -> list[str]:
 
 
 def _pretokens(owner: Person) -> list[str]:
-    """Store pretokens in several states, one of which is another user's; return their ids."""
+    """Store pretokens in several states, and another user's one; return their ids."""
     rows = [
         PretokenFactory(owner=owner, keyword="doge", body=pretoken("doge")),
         PretokenFactory(owner=owner, deleted=True),
@@ -208,7 +208,7 @@ def _pretokens(owner: Person) -> list[str]:
 
 
 def _webhooks(partner: PartnerKey) -> list[str]:
-    """Store endpoints with deliveries, one of which is disabled, and one of another partner; return their ids."""
+    """Store endpoints with deliveries, also a disabled one and another partner's; return their ids."""
     rows = [
         WebhookEndpoint.objects.create(partner_key=partner, url="https://a.example/"),
         WebhookEndpoint.objects.create(partner_key=partner, url="https://b.example/", types=["token.indexed"]),
@@ -222,7 +222,7 @@ def _webhooks(partner: PartnerKey) -> list[str]:
 
 
 def _events() -> list[dict[str, Any]]:
-    """Return a partner's events of an agent, of what it did, and of an account."""
+    """Return a partner's events about an agent, its activity, and an account."""
     shared = {"at": "2026-02-07T12:00:00Z", "agentId": "one"}
     cast = {"castHash": "0x" + "ab" * 20}
     return [
@@ -246,7 +246,7 @@ def _known(
     evm = [address for address in addresses if address.startswith("0x")] + [WALLET, UNKNOWN, WALLET.lower()]
     pools = [token.pool_address for token in tokens if token.pool_address]
     people = [ADMIN, WALLET, UNKNOWN, *(token.msg_sender for token in tokens if token.msg_sender)]
-    # Of the kind of chain that the tokens are on.
+    # Only EVM addresses, like the tokens'.
     wallets = [person for person in people if person.startswith("0x")]
     fids = [str(FID), str(UNKNOWN_FID)]
     newest = tokens[-1]
@@ -272,7 +272,7 @@ def _known(
         "/api/get-uncollected-fees/{address} address": [
             token.contract_address for token in tokens if token.chain_id == CHAIN_ID or token.locker_address
         ],
-        # A chain has addresses of its own kind.
+        # Each chain kind has its own address form.
         **{
             f"/api/tokens/{{chainId}}/{{address}}{more} address": evm
             for more in ("", "/trades", "/candles", "/integrity")

@@ -1,4 +1,4 @@
-"""Which interactions count as confirmed: by setting, by proof of the FID and by the hub, without a jump for others."""
+"""Which interactions count as confirmed: by setting, by FID proof and by the hub, without a jump for others."""
 
 import re
 from datetime import timedelta
@@ -39,7 +39,7 @@ def hub(social, settings):
 
 
 def composites(interval=Interval.DAY, *, at=None):
-    """Return the composite of each agent by its id."""
+    """Return agent id -> composite."""
     with connection.cursor() as cursor:
         facts = load_facts(cursor, computed_at=at or timezone.now(), interval=interval)
     names = dict(Agent.objects.values_list("pk", "agent_id"))
@@ -52,7 +52,7 @@ def parse(*events):
 
 
 def event(event_type, agent, number, **parts):
-    """Build an event of an hour ago."""
+    """Build an event from an hour ago."""
     at = (timezone.now() - HOUR).isoformat()
     return {"id": f"{event_type}-{agent}-{number}", "type": event_type, "at": at, "agentId": agent, **parts}
 
@@ -62,7 +62,7 @@ def cast_hash(agent):
 
 
 def story(agent, fans, **parts):
-    """Return what a partner reports about an agent: its description, a cast and likes of it."""
+    """Return a partner's report about an agent: its description, a cast and the cast's likes."""
     likes = [
         event("interaction", agent, fan, kind="like", castHash=cast_hash(agent), actorFid=fan, **parts) for fan in fans
     ]
@@ -80,7 +80,7 @@ def key():
 
 @pytest.fixture
 def board(key):
-    """Report three agents with audiences of different size, in an installation without a hub."""
+    """Report three agents with differently large audiences, in an installation without a hub."""
     for fid in range(1, 200):
         SocialScoreFactory(fid=fid, score=0.9, at=timezone.now() - timedelta(days=30))
     for number, size in enumerate((10, 20, 40)):
@@ -88,7 +88,7 @@ def board(key):
     return composites()
 
 
-# Each of these once moved every other agent.
+# Each case once moved all other agents' composites.
 
 
 def test_an_interaction_that_the_operator_imports_moves_no_other_agent(board):
@@ -136,7 +136,7 @@ def test_a_hub_that_is_silent_for_a_day_changes_composites_by_degrees(key, hub):
     agents = [AgentFactory(partner_key=key, creator_fid=creator) for creator in (1, 2, 3)]
     for fid in range(1, 106):
         SocialScoreFactory(fid=fid, score=0.9, at=begin)
-    # The last one has the accounts of the first one, so that none is narrow.
+    # The last agent has the first one's accounts, so that none has a narrow audience.
     for agent, every in zip(agents, (1, 2, 1), strict=True):
         ActionFactory(agent=agent, at=begin, cast_key=agent.pk)
         for number in range(0, 105, every):
@@ -146,17 +146,17 @@ def test_a_hub_that_is_silent_for_a_day_changes_composites_by_degrees(key, hub):
     larger, smaller, _ = (agent.agent_id for agent in agents)
     courses = [composites(at=begin + hours * HOUR) for hours in range(40, 211, 6)]
     for name in (larger, smaller):
-        # The cube of a composite is as its audience's weight.
+        # A composite's cube is proportional to its audience's weight.
         weights = [course[name] ** 3 for course in courses]
         steps = [before - after for before, after in zip(weights, weights[1:], strict=False)]
-        # A further unconfirmed account raises the limit of their weight by little.
+        # A further unconfirmed account raises the limit for their weight only a little.
         assert min(steps) > -0.01 * weights[0] and max(steps) < 0.25 * weights[0]
     assert all(course[larger] >= course[smaller] for course in courses)
-    # It fails closed, within the seven days by which accounts are judged.
+    # It fails closed, within the seven days for which accounts are judged.
     assert courses[-1][larger] < 0.2 * courses[0][larger]
 
 
-# Proofs of a FID.
+# FID proofs.
 
 
 def popular(hub, fans=60):
@@ -184,7 +184,7 @@ def test_a_borrowed_fid_brings_no_audience_until_it_is_proven(hub, key):
     read_all()
     assert Interaction.objects.filter(is_confirmed=False).count() == 60
     assert composites()["thief"] < 1.5
-    # A cast with the code of another agent proves nothing.
+    # A cast with another agent's code proves nothing.
     other = AgentFactory(partner_key=key, fid=None)
     agent = Agent.objects.get(agent_id="thief")
     now, code = int(timezone.now().timestamp()), fid_proofs.proof_code(agent)
@@ -200,7 +200,7 @@ def test_a_borrowed_fid_brings_no_audience_until_it_is_proven(hub, key):
     agent.refresh_from_db()
     assert agent.has_proven(FID) and not Interaction.objects.filter(is_confirmed=False).exists()
     assert composites()["thief"] > 5
-    # It is a proof of this FID only.
+    # It proves only this FID.
     agent.fid = FID + 1
     assert not agent.has_proven(agent.fid)
 
@@ -254,7 +254,7 @@ def test_an_agent_that_an_operator_assigns_is_read_again(client, admin_user, key
     assert Interaction.objects.filter(is_confirmed=True).count() == 3
 
 
-# Quotes, of which the hub has no list.
+# Quotes: the hub has no list for them.
 
 
 def quote_of(cast, fid, **parts):

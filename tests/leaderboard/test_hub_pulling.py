@@ -344,7 +344,7 @@ def test_a_hub_that_goes_back_in_time_takes_nothing_away_and_leaves_nothing_out(
     casts = [Cast(FID, ago(hours=hours)) for hours in (5, 4, 3)]
     farcaster.hub.casts += casts
     pull_casts()
-    # As from a copy of yesterday.
+    # As from yesterday's copy.
     farcaster.hub.casts[1:] = []
     make_due()
     pull_casts()
@@ -389,7 +389,7 @@ def test_a_broken_walk_over_reactions_leaves_no_gap(farcaster, agent):
     pull_casts()
     farcaster.refuse = lambda requested: 503 if requested.query.get("pageToken") == "4" else None
     assert pull_interactions() == 0
-    # The newest are there, and are no sign of its progress.
+    # The newest interactions are there, and the progress does not count them.
     assert Interaction.objects.count() == 4
     assert HubCast.objects.get().read_until == 0
     farcaster.refuse = lambda requested: None
@@ -503,7 +503,7 @@ def test_a_fid_that_moves_during_a_walk_leaves_no_cast_with_the_old_agent(farcas
 
     def move(requested, body):
         Agent.objects.filter(pk=agent.pk).update(fid=None)
-        # That of the stand-in's thread.
+        # The stand-in's thread has its own connection.
         connection.close()
         return body
 
@@ -524,7 +524,7 @@ def test_an_agent_that_is_deleted_during_a_walk_is_gone(farcaster, agent, pull):
     def delete(requested, body):
         Action.objects.all().delete()
         Agent.objects.all().delete()
-        # That of the stand-in's thread.
+        # The stand-in's thread has its own connection.
         connection.close()
         return body
 

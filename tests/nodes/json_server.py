@@ -1,4 +1,4 @@
-"""HTTP servers on loopback, most of which answer a POST's JSON: the tests' nodes, signers and hosts."""
+"""HTTP servers on loopback; most answer a POST's JSON: the tests' nodes, signers and hosts."""
 
 import sys
 import threading

@@ -45,7 +45,7 @@ def multiply(row: Model, values: Mapping[str, str], *, rows: int = ROWS) -> None
     columns = [field.column for field in row._meta.concrete_fields if not field.generated]
     table = row._meta.db_table
     with connection.cursor() as cursor:
-        # Earlier tests left plans for small tables, by which each row's foreign keys would be looked up in a scan.
+        # Earlier tests left plans for small tables, which would look up each row's foreign keys in a scan.
         cursor.execute("DISCARD PLANS")
         cursor.execute(
             SQL("INSERT INTO {table} ({}) SELECT {} FROM {table}, generate_series(1, {rows}) AS n ORDER BY n").format(

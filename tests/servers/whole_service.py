@@ -1,4 +1,4 @@
-"""All processes of the service on a development chain, and what clients of each process do once."""
+"""All service processes on a development chain, and what each process's clients do once."""
 
 import json
 import os
@@ -28,7 +28,7 @@ from tests.processes.waiting import Found, wait_for
 
 
 def manage(environment: Mapping[str, str], *words: str) -> str:
-    """Run a command of manage.py, and return its output; fail with its errors."""
+    """Run a manage.py command, and return its output; fail with its errors."""
     command = [sys.executable, "manage.py", *words]
     done = subprocess.run(command, cwd=BASE_DIR, env=dict(environment), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -36,7 +36,7 @@ def manage(environment: Mapping[str, str], *words: str) -> str:
 
 
 def findings(environment: Mapping[str, str], *levels: str) -> dict[str, str]:
-    """Return check -> the findings of `manage.py doctor` at these levels."""
+    """Return check -> findings by `manage.py doctor` at these levels."""
     command = [sys.executable, "manage.py", "doctor", "--json"]
     done = subprocess.run(command, cwd=BASE_DIR, env=dict(environment), capture_output=True, text=True, check=False)
     rows = [row for row in json.loads(done.stdout)["findings"] if row["level"] in levels]
@@ -60,14 +60,14 @@ class WholeService:
         return requests.post(self._url("/api/tokens/index"), json=body, headers=header, timeout=60)
 
     def has_token(self, tx_hash: str) -> bool:
-        """Return whether the list has the token of this transaction."""
+        """Return whether the list has this transaction's token."""
         got = requests.get(self._url("/api/tokens"), timeout=60)
         return got.status_code == 200 and any(row["tx_hash"] == tx_hash for row in got.json()["data"])
 
     def use_everything(self) -> dict[str, Any]:
-        """Index a launch, have the follower find another one, deploy a token and receive the events of all three.
+        """Index a launch, have the follower find another one, deploy a token and receive all three events.
 
-        Return the status of the deployment.
+        Return the deployment's status.
         """
         with closing(ResumingReader(self.stream.port, "?lastEventId=0")) as reader:
             indexed = self.launchpad.launch()
@@ -103,7 +103,7 @@ class WholeService:
 
 @contextmanager
 def whole_service(place: Path, servers: Mapping[str, str]) -> Iterator[WholeService]:
-    """Run all processes on a migrated database while the block runs; `servers` has the settings of the servers."""
+    """Run all processes on a migrated database while the block runs; `servers` are the servers' settings."""
     with run_anvil() as rpc_url, ExitStack() as stack:
         deployment = deploy_contracts(rpc_url, chains_file=place / "chains.toml")
         environment = dict(os.environ) | {
@@ -123,7 +123,7 @@ def whole_service(place: Path, servers: Mapping[str, str]) -> Iterator[WholeServ
             "PYTHONWARNINGS": "ignore:You're running the worker with superuser",
             **servers,
         }
-        # The worker does so within a minute. Until then, on the last two days of a week, the next one's are missing.
+        # The worker does so within a minute. Until then, on a week's last two days, the next partition is missing.
         manage(environment, "partitions", "--maintain")
         (key,) = issue_keys(environment, ["Partner"])
         names = ("web", "worker", "beat", "follower", "events")

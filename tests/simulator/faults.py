@@ -28,7 +28,7 @@ class Faults:
     # `prunes_receipts`, it has no receipts in these blocks either.
     pruned_to: int = -1
     prunes_receipts: bool = False
-    # Seconds by which the node's times differ from the chain's: in blocks and logs, or in logs only.
+    # The difference between the node's times and the chain's, in seconds: in blocks and logs, or in logs only.
     time_shift: int = 0
     log_time_shift: int = 0
     # By how much the indexes in logs and in their transactions differ from the chain's. Receipts have the chain's.

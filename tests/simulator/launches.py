@@ -38,7 +38,7 @@ _ODD_NAMES: Sequence[tuple[str | bytes, str]] = (
 
 @dataclass(frozen=True, kw_only=True)
 class Launched:
-    """A token that a transaction launches: its logs, the last of which is TokenCreated, and its expected row."""
+    """A token that a transaction launches: its logs, with TokenCreated last, and its expected row."""
 
     address: str
     logs: tuple[LogEntry, ...]

@@ -1,4 +1,4 @@
-"""Delivery of events: what is sent, what counts as accepted, the schedule, and the end of an endpoint."""
+"""Event delivery: what is sent, what counts as accepted, the schedule, and when an endpoint ends."""
 
 import json
 import shutil
@@ -52,7 +52,7 @@ def receiver() -> Iterator[Receiver]:
 
 
 def attempt(delivery: WebhookDelivery) -> WebhookDelivery:
-    """Make the next attempt of a delivery as a thread of the dispatcher does, and return the row."""
+    """Make a delivery's next attempt as a dispatcher thread does, and return the row."""
     WebhookDelivery.objects.filter(pk=delivery.pk).update(due_at=timezone.now())
     (claimed,) = WebhookDelivery.objects.filter(pk=delivery.pk).claim(timezone.now(), lease=LEASE, count=1)
     event = Event.objects.filter(pk=claimed.event_id).first()
@@ -326,7 +326,7 @@ def test_a_hanging_endpoint_costs_others_nothing(transactional_db, settings):
         queue_events(30)
         with Dispatcher(StopEvent(), threads=4) as dispatcher:
             run_dispatcher(dispatcher, lambda: len(good.received) == 30)
-            # Each of them has one thread of its own, and their requests hang until they are closed.
+            # Each hanging endpoint has its own thread, and its request hangs until it is closed.
             assert (len(bad.received), len(worse.received)) == (1, 1)
             bad.closed.set()
             worse.closed.set()
@@ -355,7 +355,7 @@ def test_hanging_endpoints_of_one_owner_have_an_eighth_of_the_threads(transactio
 
 
 def add_endpoint_behind(hanging, receiver):
-    """Create an endpoint of the receiver whose owner has three hanging ones with an older backlog."""
+    """Create an endpoint for the receiver; its owner has three hanging endpoints with an older backlog."""
     owner = PartnerKeyFactory(scopes=[Scope.WEBHOOKS])
     for _ in range(3):
         add_endpoint(hanging, partner_key=owner)
@@ -370,7 +370,7 @@ def test_hanging_endpoints_of_an_owner_leave_turns_to_its_others(transactional_d
         queue_events(20)
         with Dispatcher(StopEvent(), threads=16) as dispatcher:
             run_dispatcher(dispatcher, lambda: len(good.received) == 20)
-            # Most of the backlog that is due before still waits.
+            # Most deliveries in the older backlog still wait.
             assert len(bad.received) < 30
             bad.closed.set()
 
@@ -403,12 +403,12 @@ def test_slow_endpoints_leave_threads_to_new_ones(transactional_db, settings):
             add_endpoint(good)
             queue_events()
             run_dispatcher(dispatcher, lambda: len(good.received) == 1)
-            # Each owner has one of the threads that replace those of slow attempts.
+            # Slow attempts' threads are replaced, and each owner has one replacement.
             assert 12 <= len(bad.received) < 16
             bad.closed.set()
 
 
-# Chains of the endpoints that hang, and of the other one: its delivery is due later than theirs.
+# Chains: the hanging endpoints', and the other one's, whose delivery is due later.
 BAD, GOOD = 1, 8453
 
 
@@ -454,7 +454,7 @@ def test_a_thread_is_replaced_before_its_attempt_counts_as_slow(transactional_db
                 bad.closed.set()
                 return time.monotonic() - began
 
-    # No attempt is slow earlier. A busy machine may delay some of the tries.
+    # No attempt is slow earlier. A busy machine may delay some attempts.
     assert any(seconds_until_delivered() < SLOW_SECONDS for _ in range(5))
 
 
@@ -503,7 +503,7 @@ def test_endpoints_of_many_owners_that_begin_to_hang_together_leave_threads_to_o
             run_dispatcher(dispatcher, lambda: len(bad.received) >= 3)
             queue_events(30)
             run_dispatcher(dispatcher, lambda: len(good.received) == 31)
-            # An owner with a thread has none of the further ones.
+            # An owner that has a thread gets no further one.
             assert len(bad.received) <= 4
             bad.closed.set()
 

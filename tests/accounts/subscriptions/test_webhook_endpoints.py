@@ -1,4 +1,4 @@
-"""The webhook API: endpoints of a partner, their secrets, tests, delivery log and replays."""
+"""The webhook API: a partner's endpoints, their secrets, tests, delivery log and replays."""
 
 from datetime import timedelta
 from ipaddress import ip_network
@@ -119,7 +119,7 @@ def test_a_bad_body_is_named_with_its_rule(call, body, field, rule):
 
 def test_plain_http_is_accepted_for_private_receivers_only(call, settings):
     settings.WEBHOOK_ALLOWED_NETWORKS = (ip_network("10.0.0.0/8"),)
-    # A name may be that of a private receiver.
+    # A name may belong to a private receiver.
     for url in ("http://10.1.2.3:8080/", "http://receiver:8080/", "https://receiver.example:8443/", "https://8.8.8.8/"):
         assert call("POST", "", {"url": url}).status_code == 201
     for url in ("http://169.254.169.254/", "https://[::1]/", "https://8.8.8.8:8443/"):
@@ -297,7 +297,7 @@ def test_one_event_and_a_range_are_replayed_by_the_filters(call):
     WebhookDelivery.objects.update(status="delivered")
     assert replayed(eventId=ids[0]) == [ids[0]]
     assert replayed(eventId=ids[1]) == []
-    # The id of a test, which is in no list.
+    # A test event's id, which is in no list.
     assert replayed(eventId=0) == replayed(afterEventId=0, untilEventId=ids[0] - 1) == []
     assert replayed(afterEventId=ids[0]) == [ids[2], ids[3]]
     WebhookDelivery.objects.update(status="failed")
@@ -356,7 +356,7 @@ def test_filters_select_types_and_chains():
     )
     assert receivers() == [every.pk, indexed.pk]
     assert receivers(event_type="token.updated", chain_id=1) == [every.pk, base.pk]
-    # An event of no chain, about an endpoint, passes all filters by chain.
+    # An event without a chain, here about an endpoint, passes all chain filters.
     assert receivers(event_type="endpoint.failing", chain_id=None) == [every.pk, base.pk]
 
 

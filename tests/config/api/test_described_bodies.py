@@ -246,7 +246,7 @@ def all_fields() -> list[Field]:
 
 @pytest.fixture
 def refusal(base: None, callers: dict[str, dict[str, str]]) -> Any:
-    """Return a function that returns the rules by which an operation refuses a field, by the whole body's field."""
+    """Return a function that returns the broken rules in an operation's refusal, by the whole body's field."""
     operations = operations_in(described())
 
     def send(field: Field, value: Any) -> tuple[int, list[str]]:

@@ -1,4 +1,4 @@
-"""config/http/public_client.py: POST requests to untrusted URLs, of which webhooks are sent."""
+"""config/http/public_client.py: POST requests to untrusted URLs, by which the service sends webhooks."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -36,7 +36,7 @@ def test_it_sends_body_and_headers_once(receiver):
 
 
 def test_it_connects_to_the_address_that_it_has_checked(receiver):
-    """A name that leads to a private address at a second look-up is of no use: there is none."""
+    """A name that resolves to a private address at a second look-up gains nothing: there is none."""
     answers = iter([["127.0.0.1"], ["169.254.169.254"]])
     assert post(f"http://rebound.example:{receiver.port}/", resolve=lambda *_: next(answers)).status == 204
     assert next(answers) == ["169.254.169.254"]

@@ -1,4 +1,4 @@
-"""Tools of `/mcp`: their definitions from the API's description, their calls with the endpoints' rules, and limits."""
+"""`/mcp` tools: their definitions from the API's description, their calls with the endpoints' rules, and limits."""
 
 import json
 
@@ -34,13 +34,13 @@ BY_SCOPE = {
     Scope.AGENTS: set(),
 }
 OF_USERS = {"create_pretoken", "list_pretokens"}
-# Their results have whole records of tokens, and too long a schema for a list of tools.
+# Their results have whole token records, whose schema is too long for a tool list.
 TOKEN_RECORDS = {"search_tokens", "list_tokens", "get_token", "list_trending", "get_creator", "get_integrity"}
 OBJECT = {"type": "object", "properties": {}}
 
 
 def listed(headers=None):
-    """Return the names of the tools that a caller gets, and to which callers a cache may give the list."""
+    """Return the tool names that a caller gets, and to which callers a cache may give the list."""
     found = result(request("tools/list", headers))
     return {tool["name"] for tool in found["tools"]}, found["cacheScope"]
 
@@ -50,13 +50,13 @@ def key_header(*scopes):
 
 
 def content_of(called):
-    """Return the structured result of a call, of which the text is the same."""
+    """Return a call's structured result; check that its text is the same."""
     assert called["isError"] is False and json.loads(called["content"][0]["text"]) == called["structuredContent"]
     return called["structuredContent"]
 
 
 def error_of(called):
-    """Return the error body and the sentence about the status of a refused call."""
+    """Return a refused call's error body and its sentence about the status."""
     assert called["isError"] is True and "structuredContent" not in called
     return json.loads(called["content"][0]["text"]), called["content"][1]["text"]
 
@@ -107,7 +107,7 @@ def test_a_caller_gets_the_tools_of_the_credential(issuer):
     assert listed(as_user(issuer, 7)) == (PUBLIC | OF_USERS, "private")
     # A model may read the list in every prompt.
     assert len(request("tools/list").content) < 25_500
-    # The list is in the sequence of the table.
+    # The list has the table's sequence.
     names = [tool["name"] for tool in result(request("tools/list", everything | as_user(issuer, 7)))["tools"]]
     assert names == [entry.name for entry in TOOLS]
 

@@ -63,9 +63,9 @@ WETH = "0x4200000000000000000000000000000000000006"
 # In its checksum form whatever its case: without letters.
 LOOKALIKE = "0x" + "51" * 20
 WINTER = datetime(2026, 1, 26, 9, 30, tzinfo=UTC)
-# The URL of an endpoint that the service has disabled.
+# A disabled endpoint's URL.
 GONE = "https://gone.example/hook"
-# The request key of a deployment that failed.
+# A failed deployment's request key.
 FAILED = "acme-2026-11-21-higher-000000001"
 # So many launches in each hour until now, the oldest first.
 BY_HOUR = [(hour * 7) % 5 + (3 if hour % 12 > 8 else 0) for hour in range(48)]
@@ -82,7 +82,7 @@ SETTINGS = {
 
 @pytest.fixture(scope="module")
 def partner(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[dict[str, str]]:
-    """Create an installation's rows for this module, and return the header of a key with the scope `read`."""
+    """Create an installation's rows for this module, and return a header with a key for the scope `read`."""
     with django_db_blocker.unblock(), override_settings(**SETTINGS):
         create_rows()
         create_users()
@@ -92,7 +92,7 @@ def partner(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterat
 
 
 def create_rows() -> None:
-    """Create the rows of two days."""
+    """Create two days' rows."""
     User.objects.create_superuser("operator", password=PASSWORD)
     now = timezone.now()
     for back, count in zip(range(len(BY_HOUR) - 1, -1, -1), BY_HOUR, strict=True):
@@ -119,7 +119,7 @@ def create_rows() -> None:
 
 
 def trade(token: Token, now: datetime) -> None:
-    """Create trades of a token in the last hours, their candles, and what is shown of its chain."""
+    """Create a token's trades in the last hours, their candles, and the chain rows that pages show."""
     make_weeks(2, first=week_of(now - timedelta(days=1)))
     facts = {"pool": {"pair_decimals": 18, "tick": -230_400}}
     Token.objects.filter(pk=token.pk).update(deployed_at=now - timedelta(hours=12), paired_token=WETH)
@@ -160,7 +160,7 @@ def deploy(now: datetime) -> None:
 
 
 def create_users() -> None:
-    """Create two users, one of them with pretokens, and two administrators."""
+    """Create two users, the first with pretokens, and two administrators."""
     user = PersonFactory(fid=12_345, last_seen_at=timezone.now())
     PersonFactory(linked=True, linked_to=user, last_seen_at=timezone.now())
     body = pretoken(keyword="Winter sale")
@@ -171,7 +171,7 @@ def create_users() -> None:
 
 
 def rank_agents() -> None:
-    """Record a week of sample agents, one of them with a farm, and build the rankings."""
+    """Record a sample week for agents, one with a farm, and build the rankings."""
     now = timezone.now()
     today = int(now.timestamp()) // DAY * DAY
     life, events = AgentSimulation(), introduction_events(today - 8 * DAY)
@@ -187,7 +187,7 @@ def rank_agents() -> None:
 
 @pytest.fixture(scope="module")
 def open_login(partner: dict[str, str]) -> Iterator[Callable[[], Visit]]:
-    """Return a function that opens the log-in in a new profile of the module's browser."""
+    """Return a function that opens the log-in in a new browser profile."""
     with browse_site() as browse:
         yield lambda: browse("/admin/")
 
@@ -203,7 +203,7 @@ def logged_in(open_login: Callable[[], Visit]) -> Visit:
 
 @pytest.fixture
 def site(logged_in: Visit) -> Visit:
-    """Return the operator's page at the dashboard, without the errors of earlier tests."""
+    """Return the operator's page at the dashboard, without earlier tests' errors."""
     logged_in.page.goto(f"http://{logged_in.host}/admin/")
     logged_in.errors.clear()
     logged_in.strange_requests.clear()
@@ -226,14 +226,14 @@ def test_a_wrong_password_is_refused(open_login):
 
 def open_list(site: Visit, name: str) -> None:
     """Open a list by the navigation, as an operator does."""
-    # After its icon, which has a text of its own.
+    # After its icon, which has its own text.
     link = site.page.locator("#nav-sidebar-apps a", has_text=re.compile(rf"{re.escape(name)}\s*$"))
     with site.page.expect_navigation():
         link.click()
 
 
 def answers(site: Visit, path: str, **headers: str) -> requests.Response:
-    """Return a response of the API of the same server; `headers` may contain a partner's key."""
+    """Return the same server's API response; `headers` may contain a partner's key."""
     return requests.get(f"http://{site.host}{path}", headers=headers, timeout=60)
 
 
@@ -386,7 +386,7 @@ def test_a_spending_limit_needs_a_code_of_the_second_factor(site):
     secret = page.locator("code").inner_text().replace(" ", "")
 
     def code(step: int) -> str:
-        """Return the code of the last, this or the next half minute: each is accepted once, in sequence."""
+        """Return the code for the last, this or the next half minute: each is accepted once, in sequence."""
         return f"{totp(base64.b32decode(secret), drift=step):06}"
 
     page.get_by_label("Code").fill(code(-1))
@@ -507,12 +507,12 @@ def test_a_token_is_blocked_with_a_reason_and_leaves_only_public_lists(site, par
     assert_clean(site)
 
 
-# Clicks up to the page or form of a task; filling it in and confirming it is not counted.
+# Clicks up to a task's page or form; filling it in and confirming it is not counted.
 MOST_CLICKS = 2
 
 
 class Clicks:
-    """Counter of clicks from the dashboard on."""
+    """Click counter from the dashboard on."""
 
     def __init__(self, site: Visit) -> None:
         self.count = 0
@@ -655,7 +655,7 @@ def test_the_tags_of_tokens_are_in_sight_and_rows_are_short_on_a_phone(site):
     assert page.get_by_role("link", name="Block").first.bounding_box()["height"] < 30
     page.set_viewport_size({"width": 390, "height": 850})
     row = page.locator("#result_list tr.data-row").first.bounding_box()
-    # At least two rows of ten columns on a screen.
+    # At least two rows with ten columns on a screen.
     assert row["width"] <= 390 and row["height"] < 340
     page.set_viewport_size({"width": 1360, "height": 850})
     assert_clean(site)

@@ -1,4 +1,4 @@
-"""Lists of the operators' site in general, the audit log, and the operators' own accounts."""
+"""Lists on the operators' site in general, the audit log, and the operators' own accounts."""
 
 import pytest
 from django.contrib import admin
@@ -205,7 +205,7 @@ def test_a_list_without_rows_says_what_would_fill_it(operator, model, settings):
     text = admin.site.get_model_admin(model).empty_text
     assert text.endswith(".") and ". " not in text
     if model is User:
-        # There is always that of the operator.
+        # There is always the operator's account.
         return
     model.objects.all().delete()
     assert escape(text) in operator.get(list_of(model)).text

@@ -1,4 +1,4 @@
-"""Migrations while the service runs: their timeouts, and the rules of a linter for their statements."""
+"""Migrations while the service runs: their timeouts, and a linter's rules for their statements."""
 
 import re
 import subprocess
@@ -19,7 +19,7 @@ from config.postgresql.replica import REPLICA
 from tests.rows.factories import IndexRequestFactory
 from tokens.models import IndexRequest
 
-# The newest migrations of version 0.1.0, with which an installation begins. All migrations of later apps are checked.
+# Version 0.1.0's newest migrations, with which an installation begins. All migrations in later apps are checked.
 FIRST_VERSION = {
     "accounts": "0014_indexes_of_deliveries",
     "events": "0001_events",
@@ -35,10 +35,10 @@ IGNORED_RULES = (
     "prefer-identity",
     "prefer-robust-stmts",
     "prefer-text-field",
-    # The schema editor sets them, except for concurrent builds of indexes, which wait for long transactions.
+    # The schema editor sets them, except for concurrent index builds, which wait for long transactions.
     "require-lock-timeout",
     "require-statement-timeout",
-    # A list of allowed values grows by a constraint in the place of the former one.
+    # A list of allowed values grows when a new constraint replaces the former one.
     "ban-drop-constraint",
 )
 # Tables with so few rows that a migration may fill a column in the transaction that adds it.
@@ -61,7 +61,7 @@ def sql_of(app: str, name: str) -> str:
     return out.getvalue()
 
 
-# A concurrent build of an index refuses to be in a transaction, such as that of a test.
+# PostgreSQL builds no index concurrently in a transaction, such as a test's.
 @pytest.mark.django_db(transaction=True)
 def test_an_upgrade_blocks_no_table(tmp_path):
     migrations = MigrationLoader(None).disk_migrations

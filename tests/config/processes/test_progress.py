@@ -12,7 +12,7 @@ class Terminal(StringIO):
 
 
 def half_done(output: StringIO) -> Progress:
-    """Return the progress over the blocks 1 to 200, half of which were done before."""
+    """Return the progress over the blocks 1 to 200; half were done before."""
     labels, counts = {"chain": 1, "file": "a b"}, {"launches": 50}
     return Progress(
         part="events since", unit="blocks", end=200, position=100, labels=labels, counts=counts, output=output

@@ -1,4 +1,4 @@
-"""Settings of deployments: commands that refuse them, checks, and secrets that are never shown."""
+"""Deployment settings: commands that refuse them, checks, and secrets that are never shown."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def test_djangos_page_of_errors_shows_no_key(settings):
     settings.DEBUG = True
     settings.DEPLOYER_KEYS = {8453: (Secret(KEY),)}
     settings.DEPLOYER_KEYSTORE_PASSWORD = Secret("s3cret")
-    # Without a traceback, of which the page would show these lines.
+    # Without a traceback: the page would show its source lines, and these contain the secrets.
     page = technical_500_response(RequestFactory().get("/"), KeyError, KeyError(), None).content.decode()
     assert "DEPLOYER_KEYS" in page and "DEPLOYER_REMOTE" in page
     assert KEY not in page and "s3cret" not in page

@@ -1,4 +1,4 @@
-"""config/environment/: every variable's refused and accepted values, `.env`, and what documents say of them."""
+"""config/environment/: every variable's refused and accepted values, `.env`, and what documents say about them."""
 
 import json
 import os
@@ -256,7 +256,7 @@ def test_a_changed_text_is_written_and_the_rest_of_the_guide_stays(tmp_path: Pat
 
 
 def test_no_line_of_the_example_has_a_comment_behind_its_value() -> None:
-    # systemd reads the file, too, and takes such a comment for a part of the value.
+    # systemd reads the file, too, and includes such a comment in the value.
     lines = (BASE_DIR / ".env.example").read_text().splitlines()
     assert [line for line in lines if re.match(r"#[A-Z0-9_]+=.*\s#", line)] == []
 
@@ -295,7 +295,7 @@ def test_it_refuses_an_env_file_that_is_no_file(env_file: Path) -> None:
 
 @pytest.mark.parametrize("command", [["manage.py", "check"], ["-m", "development.run"]])
 def test_every_command_refuses_an_env_file_of_another_encoding_in_one_line(tmp_path: Path, command: list[str]) -> None:
-    # The file is read from the directory of the sources: a copy of those that are read until then.
+    # The file is in the sources' directory: copy the sources that are read until then.
     for package in ("config", "development", "tokens"):
         shutil.copytree(BASE_DIR / package, tmp_path / package, ignore=shutil.ignore_patterns("node_modules"))
     shutil.copy(BASE_DIR / "manage.py", tmp_path)
@@ -419,7 +419,7 @@ def test_it_refuses_a_local_directory_that_cannot_be_made(monkeypatch: pytest.Mo
 
 
 def as_texts(given: Environment) -> dict[str, str]:
-    """Return all values as text, with those of secrets."""
+    """Return all values as text, also secret ones."""
     found = attrs.asdict(given, recurse=False)
     found["DEPLOYER_KEYS"] = {
         chain_id: [key.reveal() for key in keys] for chain_id, keys in given.DEPLOYER_KEYS.items()

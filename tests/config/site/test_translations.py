@@ -104,7 +104,7 @@ def test_placeholders_are_those_of_the_source(locale):
         assert len(found) == len(_PLACEHOLDER.findall(str(source))) or isinstance(key, tuple), (source, text)
 
 
-# English term -> words, one of which is in each translation with the term: the guide's table, by language.
+# English term -> words; each translation with the term has one of them. The guide's table, by language.
 def terms_of(column: int) -> dict[str, tuple[str, ...]]:
     guide = (BASE_DIR / "docs" / "contributing.md").read_text()
     table = guide.split("| English | German | Chinese |", 1)[1].split("\n\n", 1)[0]

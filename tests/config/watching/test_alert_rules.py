@@ -40,7 +40,7 @@ DASHBOARD = json.loads((BASE_DIR / "docs" / "grafana.json").read_text())
 QUERIES = [target["expr"] for panel in DASHBOARD["panels"] for target in panel.get("targets", [])]
 SELECTOR = re.compile(r"\b(launchboard_\w+)(?:\{([^}]*)\})?")
 _LABEL = re.compile(r'(\w+)(=~|=)"([^"]*)"')
-# A sample of each needs a replica, a chain with trades, or a comparison with a provider.
+# Metrics whose samples need a replica, a chain with trades, or a comparison with a provider.
 WITHOUT_SAMPLES = {
     "launchboard_replica_used",
     "launchboard_reference_price_alarm",
@@ -50,7 +50,7 @@ WITHOUT_SAMPLES = {
 
 
 def served_samples():
-    """Return (name, labels) of each sample of the web server and of the stream."""
+    """Return (name, labels) for each sample that the web server and the stream serve."""
     hub, counts = EventHub(), StreamCounts()
     registry = CollectorRegistry()
     poller = LogPoller(hub, EventReader({}, streamed=()))
@@ -62,7 +62,7 @@ def served_samples():
 
 
 def described_names():
-    """Return the names of the metrics that operating.md lists."""
+    """Return the metrics that operating.md and events.md name."""
     names = chain.from_iterable(
         re.findall(r"`(\w+)`", row.split("|")[1]) for row in OPERATING.splitlines() if row[:3] == "| `"
     )
@@ -109,7 +109,7 @@ def test_each_rule_is_about_series_that_exist(alert, samples):
         if name in WITHOUT_SAMPLES:
             assert name in described_names()
         else:
-            # Each alternative of a pattern is the value of a sample.
+            # Some sample has each alternative in a pattern as its value.
             assert len(found) == max(len(values), 1), f"{name}{labels}"
 
 
@@ -123,7 +123,7 @@ def test_rules_are_valid_and_each_is_described():
 
 
 def section(anchor):
-    """Return the text of a section of operating.md up to the next heading of its level or a higher one."""
+    """Return a section's text in operating.md, up to the next heading at its level or a higher one."""
     lines = OPERATING.splitlines()
     [start] = [
         number
@@ -155,7 +155,7 @@ def run_promtool(*words):
 
 def test_rules_are_tested_by_promtool():
     run_promtool("test", "rules", str(BASE_DIR / "docs" / "alerts.test.yml"))
-    # Each alert fires in one of these tests.
+    # Each alert fires in some test here.
     tests = (BASE_DIR / "docs" / "alerts.test.yml").read_text()
     assert {alert["alert"] for alert in ALERTS} == set(re.findall(r'alertname="(\w+)"', tests))
 
@@ -168,7 +168,7 @@ def test_the_queries_of_the_dashboard_are_valid(tmp_path):
 
 
 def in_prometheus(query):
-    """Return a query of Grafana without its variables."""
+    """Return a Grafana query without its variables."""
     assert set(re.findall(r"\$\w+", query)) <= {"$__rate_interval"}
     return query.replace("$__rate_interval", "5m")
 
@@ -192,7 +192,7 @@ def test_the_dashboard_has_the_fields_of_grafana():
 
 
 def _missing(part, whole):
-    """Return the places at which a part of a JSON value is not in the whole one."""
+    """Return the places where the whole JSON value lacks this part."""
     if isinstance(part, dict) and isinstance(whole, dict):
         inner = [(key, value, whole.get(key)) for key, value in part.items()]
     elif isinstance(part, list) and isinstance(whole, list) and len(part) == len(whole):

@@ -1,4 +1,4 @@
-"""Reports of real processes to a server for Sentry: faults once, without secrets, and outages never."""
+"""Real processes' reports to a server for Sentry: faults once, without secrets, and outages never."""
 
 import shutil
 from collections import Counter
@@ -41,14 +41,14 @@ OUTAGES = {
 
 
 def place(report: Any) -> str:
-    """Return the process of a report, its text, and the lines of its exceptions."""
+    """Return a report's process, its text, and its exceptions' lines."""
     exceptions = report.get("exception", {}).get("values", [])
     lines = [(frame["filename"], frame["lineno"]) for each in exceptions for frame in each["stacktrace"]["frames"]]
     return str((report["tags"]["process"], report["logentry"], lines))
 
 
 def type_of(report: Any) -> str:
-    """Return the type of the last exception of a report, empty without one."""
+    """Return the last exception's type in a report, empty without one."""
     return next((each["type"] for each in reversed(report.get("exception", {}).get("values", []))), "")
 
 
@@ -95,7 +95,7 @@ def broken_tables() -> Iterator[None]:
 
 
 def assert_clean(reports: list[bytes], *secrets: str) -> None:
-    """Fail if a body has one of these secrets, or a part that may hold personal data."""
+    """Fail if a body has any of these secrets, or a part that may hold personal data."""
     for body in reports:
         assert not [secret for secret in secrets if secret.encode() in body]
     for report in errors(reports):
@@ -110,7 +110,7 @@ def test_an_outage_is_not_reported_and_a_fault_once_by_each_process(
 ) -> None:
     ports = {"STREAM_PORT": str(free_port()), "WEB_WORKERS": "1"}
     logs = {name: tmp_path / name for name in OUTAGES}
-    # PostgreSQL cuts the values of a row.
+    # PostgreSQL cuts a row's values.
     secrets = (SECRET, HASH.removeprefix("0x")[:32], index_key["x-api-key"], service_environment["SECRET_KEY"])
 
     def has_line(name: str, text: str) -> bool:
@@ -150,7 +150,7 @@ def test_an_outage_is_not_reported_and_a_fault_once_by_each_process(
                 assert call().status_code == 500
             for name in OUTAGES:
                 wait_for(lambda name=name: of_process(reports, name))
-            # Of failures that repeat each second, the log has several.
+            # The log has several entries for a failure that repeats each second.
             wait_for(lambda: logs["events"].read_text().count("UndefinedTable") > 6)
             for process in running:
                 process.stop()
@@ -179,7 +179,7 @@ def test_a_halted_chain_and_the_end_of_a_process_are_reported(
             stack.enter_context(service(name, environment | {"HEARTBEAT_DIR": str(directory)}, log=log))
         halt = wait_for(lambda: next(filter(is_halt, errors(reports)), None))
         wait_for(lambda: len(list(beats["events"].iterdir())) == 2 if beats["events"].exists() else False)
-        # The next session of the follower alerts again, as each minute does.
+        # The follower's next session alerts again, as each minute does.
         close_connections()
         wait_for(lambda: log.read_text().count("is halted: ") > 1)
         for directory in beats.values():

@@ -1,4 +1,4 @@
-"""Client address of a request: that of the connection, or of the header written by trusted proxies."""
+"""A request's client address: from the connection, or from the header that trusted proxies write."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def test_it_trusts_no_header_where_no_proxy_is_trusted(settings: Any) -> None:
 @pytest.mark.parametrize(
     ("proxies", "header"),
     [
-        # What is left of the trusted part was written by the client.
+        # The client wrote everything before the trusted part.
         (1, "198.51.100.7"),
         (1, "203.0.113.9, 198.51.100.7"),
         (1, "not an address,198.51.100.7"),

@@ -36,13 +36,13 @@ UNLIMITED = 2**256 - 1
 
 @dataclass(frozen=True)
 class Pool:
-    """The pool of a launched token, with the router that SENDER trades through."""
+    """A launched token's pool, with the router that SENDER trades through."""
 
     at: DevelopmentContracts
     token: str
     paired: str
     key: tuple[str, str, int, int, str]
-    # The liquidity of each position.
+    # Each position's liquidity.
     liquidity: tuple[int, ...] = ()
 
     @property
@@ -62,7 +62,7 @@ class Pool:
         return events_of(self.at, node_client.transact(self.at.rpc_url, call, sender=SENDER))
 
     def balance(self, owner: str) -> int:
-        """Return the owner's balance of the paired token."""
+        """Return the owner's balance in the paired token."""
         amount: int = token_at(self.at, self.paired).functions.balanceOf(owner).call()
         return amount
 
@@ -73,7 +73,7 @@ class Pool:
 
 
 def open_pool(at: DevelopmentContracts, config: DevLaunchConfig, *, token_first: bool | None = None) -> Pool:
-    """Launch a token, of which the address is below its paired one or not where that matters, and return its pool."""
+    """Launch a token and return its pool; `token_first` decides whether its address is below the paired token's."""
     paired = config.paired_token or at.wrapped_native
     while True:
         events = events_of(at, launched(at, replace(config, salt=os.urandom(32))))
@@ -99,7 +99,7 @@ def swaps_in(events: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
 
 
 def recorded_swaps(name: str) -> list[dict[str, int]]:
-    """Return the numbers of the swaps in a transaction that was recorded with the real contracts."""
+    """Return the swaps' numbers in a transaction that was recorded with the real contracts."""
     found = json.loads((RECORDED / f"{name}.json").read_text())
     return [numbers(log["args"]) for log in found["decodedLogs"] if log["event"] == "Swap"]
 
@@ -193,7 +193,7 @@ def test_a_swap_crosses_positions_and_gaps_and_ends_where_the_liquidity_does(
     sign = 1 if token_first else -1
     assert first["liquidity"] == small != large == second["liquidity"]
     assert -230_400 < sign * first["tick"] < -226_400 and -220_000 < sign * second["tick"] < -180_000
-    # Uniswap's tick of a price at the lower end of a range is the one below.
+    # For a price at a range's lower end, Uniswap's tick is the one below.
     assert (last["liquidity"], last["tick"]) == (0, -180_000 if token_first else 179_999)
     # The rest is returned.
     assert dict(events)["Withdrawal"]["wad"] > 800 * ETHER

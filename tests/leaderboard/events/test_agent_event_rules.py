@@ -1,4 +1,4 @@
-"""Rules of an event about an agent (leaderboard/events/field_rules.py), and the rows that it becomes."""
+"""Rules for an event about an agent (leaderboard/events/field_rules.py), and the rows that it becomes."""
 
 from datetime import UTC, datetime
 
@@ -49,7 +49,7 @@ def refused(value):
         (reported.like(id=7), "id", ID),
         (reported.like(id=None), "id", "is required"),
         (reported.like(agentId=" "), "agentId", "must not be blank"),
-        # A zero-width space, a byte order mark, a control, a mark without a letter, fillers of Hangul and Braille.
+        # A zero-width space, a byte order mark, a control, a mark without a letter, Hangul and Braille fillers.
         *(
             (reported.like(agentId=text), "agentId", UNSEEN)
             for text in ("\u200b\ufeff", "\x07", "\u034f", "\u3164 \u2800")
@@ -134,7 +134,7 @@ def test_all_errors_of_an_event_are_reported():
     assert [path for path, _ in problems] == ["id", "castHash", "actorFid", "more"]
 
 
-# Each with the attributes that it is read with, which are those of its row.
+# Each event with the attributes that it is read with, which its row also has.
 ACCEPTED = [
     (
         reported.agent(fid=7, creatorFid=None, token={"chainId": 8453, "address": WALLET.lower()}),

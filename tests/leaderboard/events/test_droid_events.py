@@ -1,4 +1,4 @@
-"""Tests of `POST /api/droid/events`: partners report the activity of their agents."""
+"""Tests of `POST /api/droid/events`: partners report their agents' activity."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -50,7 +50,7 @@ def post(client, body, headers):
 
 
 def report(client, headers, *events):
-    """Return the counts of added and known events of an accepted request."""
+    """Return an accepted request's counts: added and known events."""
     answer = post(client, {"events": list(events)}, headers)
     assert answer.status_code == 200, answer.content
     body = answer.json()
@@ -59,7 +59,7 @@ def report(client, headers, *events):
 
 
 def refuse(client, headers, *events):
-    """Return (field, message) of all errors of refused events; none of them is stored."""
+    """Return (field, message) for all errors in refused events; check that none is stored."""
     before = counts()
     answer = post(client, {"events": list(events)}, headers)
     assert answer.status_code == 400, answer.content
@@ -68,7 +68,7 @@ def refuse(client, headers, *events):
 
 
 def hand_over(name):
-    """Give all agents to the key of this name."""
+    """Give all agents to the key with this name."""
     Agent.objects.update(partner_key=PartnerKey.objects.get(name=name))
 
 
@@ -278,7 +278,7 @@ def test_a_fact_is_one_under_any_reported_id(client, agents_key):
     other = issue("Other")
     hand_over("Other")
     assert report(client, other, *facts) == (0, 5)
-    # Two reports of a run are the same only by their id.
+    # Two reports about a run are the same only by their id.
     assert report(client, other, reported.run(), reported.run("r2"), reported.run("r2", succeeded=False)) == (2, 1)
     assert Run.objects.filter(succeeded=True).count() == 2
 
@@ -350,7 +350,7 @@ def test_a_full_batch_takes_no_more_statements_than_a_small_one(client, agents_k
 
 
 def own(event, number):
-    """Return a change that makes an event of a type another one."""
+    """Return changes that make a different event with the same type."""
     match event["type"]:
         case "agent":
             return {"agentId": str(number), "fid": number + 1, "wallets": [WALLET]}
@@ -361,7 +361,8 @@ def own(event, number):
     return {"agentId": str(number)}
 
 
-# Of the events of `tests.rows.agent_events`; the rule that replies must name themselves is described in words.
+# Optional fields in the events of `tests.rows.agent_events`. The rule that replies must name themselves is described
+# in words.
 OPTIONAL = {"agent": {"name", "fid", "token", "wallets"}, "interaction": {"messageHash"}} | dict.fromkeys(
     ("run", "action", "trade", "score"), set()
 )

@@ -50,7 +50,7 @@ def import_events(file, *words):
 
 
 def refuse(file, *words):
-    """Return standard error and the last message of a file that is not imported to its end."""
+    """Return standard error and the last message for a file that is not imported to its end."""
     words = words or ("--source", "test")
     errors = StringIO()
     with pytest.raises(CommandError) as refused:
@@ -124,7 +124,7 @@ def test_a_key_without_the_scope_reports_nothing_in_a_file_either(file):
 def test_a_wrong_key_skips_nothing(file):
     key = PartnerKeyFactory(scopes=[Scope.AGENTS, Scope.SCORES])
     Agent.objects.create(agent_id="one")
-    # Some events of the file would be accepted.
+    # Some events in the file would be accepted.
     file.write_bytes(lines(reported.agent("b", agentId="own"), reported.score(), reported.agent(), 7, *likes(2)))
     for words in ([], ["--skip-bad"]):
         output, last = refuse(file, "--key", str(key.pk), *words)
@@ -238,7 +238,7 @@ def test_a_damaged_file_is_reported(file, damage):
 
 @pytest.fixture
 def long_file(file):
-    """Write a file of two chunks, the second of which holds two events more, one of which the first has reported."""
+    """Write a file with two chunks; the second has two more events, and the first chunk has already reported one."""
     file.write_bytes(lines(reported.agent(), *likes(json_lines.CHUNK_LINES), *likes(1)))
     return file
 
@@ -262,7 +262,7 @@ def test_it_goes_on_behind_what_was_written(long_file):
 
 
 class Interrupted(StringIO):
-    """An interruption of the command by the reader of its output."""
+    """Output whose reader interrupts the command."""
 
     def write(self, text: str) -> int:
         raise KeyboardInterrupt

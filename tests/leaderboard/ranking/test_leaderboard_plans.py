@@ -1,4 +1,4 @@
-"""Query plans of pages and facts: they use their indexes, on tables of some size."""
+"""Query plans for pages and facts: they use their indexes, on larger tables."""
 
 import re
 
@@ -27,14 +27,14 @@ from tests.rows.query_plans import plans
 pytestmark = pytest.mark.django_db
 
 _KEY = {"key": "gen_random_uuid()"}
-# A fact each twenty minutes: seventy days of them, of which a day holds 72.
+# A fact each twenty minutes for seventy days: 72 a day.
 _TIME = "now() - n * interval '20 minutes'"
 _COPIED = re.compile(r"COPY \((.*)\) TO STDOUT .*", re.DOTALL)
 
 
 @pytest.fixture(scope="module")
 def rows(django_db_setup, django_db_blocker):
-    """Create an agent's facts, and rankings of many; gone after this module."""
+    """Create an agent's facts, and a ranking with many agents; gone after this module."""
     with django_db_blocker.unblock():
         multiply(AgentFactory(fid=None), {"id": "n + 1000000", "agent_id": "'many-' || n"})
         agent = Agent.objects.earliest("pk")

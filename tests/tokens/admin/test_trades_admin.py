@@ -40,7 +40,7 @@ WETH = "0x4200000000000000000000000000000000000006"
 
 @pytest.fixture
 def now():
-    """Return the time after creating the partitions of this week and the week before."""
+    """Create the partitions for this week and its neighbours, and return the time."""
     now = timezone.now()
     make_weeks(3, first=week_of(now - timedelta(weeks=1)))
     return now
@@ -51,7 +51,7 @@ def traded_token(now, **columns):
 
 
 def add_sums(token, *, hour):
-    """Create the sums of a token with as many trades in the hour, and more in the day."""
+    """Create a token's rolling sums with so many trades in the hour, and more in the day."""
     for seconds, trades in ((3600, hour), (86_400, hour + 1_000)):
         columns = {"volume_quote": 0, "volume_usd": 0, "traders": 0, "sells": trades // 3}
         RollingSum.objects.create(token=token, seconds=seconds, buys=trades - trades // 3, **columns)
@@ -78,7 +78,7 @@ def pictures(text):
 
 
 def table_rows(text, caption):
-    """Return the cells of each row of the table after a text, tags removed."""
+    """Return each row's cells in the table after a text, tags removed."""
     body = text.partition(caption)[2].partition("<tbody>")[2].partition("</tbody>")[0]
     rows = re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL)
     return [[re.sub(r"<[^>]*>", "", cell).strip() for cell in re.findall(r"<td.*?</td>", row)] for row in rows]
@@ -215,7 +215,7 @@ def test_trades_and_candles_take_three_queries_and_two_more_without_prices_in_us
         at = (now - timedelta(minutes=block)).replace(second=0, microsecond=0)
         make_trade(busy, block=block, at=at)
         make_candle(busy, at, 1, 2, 1, 2)
-    # The first page of a process also reads what is cached for all others.
+    # A process's first page also reads what is cached for later ones.
     count_queries(operator, quiet)
     few = count_queries(operator, quiet)
     assert count_queries(operator, busy) == few
@@ -237,7 +237,7 @@ def test_the_panel_shows_the_rate_and_the_lag_of_each_chain(operator, now):
     assert (found["Base"].value, found["Base"].is_alarming) == ("1.6 a minute", False)
     assert re.fullmatch(r"93 in an hour, \d+ s behind the head", found["Base"].note)
     assert operator.get(found["Base"].page).status_code == 200
-    # Sums that nothing moves are those of an earlier hour.
+    # Sums that no process rolls still show an earlier hour.
     assert (found["Ethereum"].value, found["Ethereum"].is_alarming) == ("20.0 a minute", True)
     assert found["Ethereum"].note == "1,200 in an hour; last counted 6 minutes ago: does manage.py follow run for it?"
     assert operator.get(found["Partitions"].page).status_code == 200

@@ -23,25 +23,25 @@ SUCCESSOR = {"Deprecation": "@1767225600", "Link": '</api/get-uncollected-fees>;
 # USD for one whole token, and for one WETH.
 PRICE, QUOTE_PRICE = 0.00000125, 3000.0
 
-# How each locker returns the team's percentage; that of v3.1 is in the launch.
+# Each locker's view for the team's percentage; a v3.1 launch contains it.
 LEGACY = {"legacy-v0-deploy": "_fee", "legacy-v2-deploy": "_clankerTeamReward", "legacy-v31-deploy": None}
 TEAM = {"legacy-v0-deploy": 50, "legacy-v2-deploy": 60, "legacy-v31-deploy": 20}
 
 
 @pytest.fixture
 def fetch(client, installed_node):
-    """Request the rewards of a pool from the service, which has the recorded chain's node."""
+    """Request a pool's rewards from the service, which has the recorded chain's node."""
     return lambda pool, **more: client.get(PATH, {"poolAddress": pool} | more)
 
 
 def index(launch, *, price_usd=PRICE, quote_price_usd=QUOTE_PRICE):
-    """Create the row of a launch, with prices by default."""
+    """Create a launch's row, with prices by default."""
     return price(index_launch(launch), price_usd=price_usd, quote_price_usd=quote_price_usd)
 
 
 @pytest.fixture
 def waiting(node):
-    """Create the row of a v1 launch, and have the node return its uncollected fees: tokens and WETH, in wei."""
+    """Create a v1 launch's row, and have the node return its uncollected fees: tokens and WETH, in wei."""
 
     def waiting(amounts, **prices):
         token = index(v1_launch(), **prices)

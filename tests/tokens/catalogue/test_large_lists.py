@@ -1,4 +1,4 @@
-"""Lists of more tokens than a request counts: totals, searches, their plans, and their time limit."""
+"""Lists with more tokens than a request counts: totals, searches, their plans, and their time limit."""
 
 import logging
 import re
@@ -49,7 +49,7 @@ MARKETS = {
 
 @pytest.fixture(scope="module", autouse=True)
 def tokens(django_db_setup, django_db_blocker):
-    """Return the ids of the tokens, oldest first; the tokens and their counts are gone after this module."""
+    """Return the tokens' ids, oldest first; the tokens and their counts are gone after this module."""
     with django_db_blocker.unblock():
         make_tokens(TOKENS, MARKETS, rows=ROWS)
         yield list(Token.objects.order_by("id").values_list("id", flat=True))
@@ -87,7 +87,7 @@ def uncounted(queue):
 
 
 def cached_counts():
-    """Return the keys of cached counts."""
+    """Return cached counts' keys."""
     return list(redis_client().scan_iter(f"{PREFIX}total:*"))
 
 
@@ -98,7 +98,7 @@ def forget_counts():
 
 
 def forget_locally():
-    """Clear the process-local cache in front of Redis, as the next second does."""
+    """Clear the process-local cache before Redis, as the next second does."""
     totals._read_stored_count.cache_clear()
 
 
@@ -140,7 +140,7 @@ def test_an_estimate_is_marked_as_described(fetch, uncounted, client):
 def test_a_total_up_to_the_limit_is_exact(fetch, uncounted, parameters, total):
     answer = fetch(**parameters)
     assert (answer.json()["total"], is_estimate(answer)) == (total, False)
-    # The number of all deployed tokens is counted separately.
+    # All deployed tokens are counted separately.
     assert uncounted() in ([], [[{}]])
 
 
@@ -239,7 +239,7 @@ def test_one_count_is_made_at_a_time_for_any_requests(fetch, uncounted):
     assert redis_client().ttl(totals.CLAIM_KEY) > totals.REFRESH_AFTER_SECONDS
     count_selection({"q": "coin"})
     wait_for(lambda: fetch(q="n") and len(uncounted()) == 2)
-    # Whichever of its two counts the free moment falls to.
+    # Either count of a request may be the next one.
     assert uncounted()[1] in ([{"q": "n"}], [{}])
 
 
@@ -283,14 +283,14 @@ def test_the_pages_are_the_same_with_an_estimate_and_a_count(fetch, uncounted, p
 
 @pytest.fixture(scope="module")
 def markets(tokens, django_db_blocker):
-    """Return the values of each sort by market: column -> token id -> value."""
+    """Return each market sort's values: column -> token id -> value."""
     with django_db_blocker.unblock():
         columns = [INDEXES[sort_by].removeprefix("market_") for sort_by in SORTS[1:]]
         return {column: dict(Market.objects.values_list("token_id", column)) for column in columns}
 
 
 def expected(tokens, markets, sort_by, *, descending, last):
-    """Return the ids of the oldest tokens up to this number, in the list's order, from Python's own sorting."""
+    """Return the oldest tokens' ids up to this number, sorted like the list, by Python."""
     wanted = tokens[:last]
     if sort_by == "deployed-at":
         return sorted(wanted, reverse=descending)
@@ -334,7 +334,7 @@ def test_filters_narrow_a_search_that_finds_many(fetch, tokens):
 
 
 def found_by(plan, condition):
-    """Return whether it is one of the conditions by which an index is read."""
+    """Return whether the plan reads an index by this condition."""
     return any(condition in one for one in re.findall(r"Index Cond: (.*)", plan))
 
 
@@ -473,7 +473,7 @@ def test_a_search_keeps_the_connections_settings(fetch):
 def test_a_walk_that_finds_no_page_soon_is_given_up_and_its_matches_are_sorted(
     fetch, tokens, uncounted, locked, settings, parameters, number
 ):
-    # A sixth of it is the walk's.
+    # The walk may take a sixth.
     settings.SEARCH_TIMEOUT_MS = 12_000
     waiting = "SELECT query_start FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
     # Until then the walk can't read markets, which sorting by time needs only for the records.

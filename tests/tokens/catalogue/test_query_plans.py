@@ -1,4 +1,4 @@
-"""Query plans of lists: PostgreSQL uses the indexes that the models declare, on tables of some size."""
+"""Query plans for lists: PostgreSQL uses the indexes that the models declare, on larger tables."""
 
 from datetime import timedelta
 
@@ -66,7 +66,7 @@ REQUESTS = {
 
 @pytest.fixture(scope="module")
 def rows(django_db_setup, django_db_blocker):
-    """Create tokens and requests, a few of each kind that partial indexes leave out; gone after this module."""
+    """Create tokens and requests, with a few for each kind that partial indexes leave out; gone after this module."""
     with django_db_blocker.unblock():
         make_tokens(TOKENS, MARKETS, rows=ROWS)
         multiply(IndexRequestFactory(), REQUESTS, rows=ROWS)
@@ -77,7 +77,7 @@ def rows(django_db_setup, django_db_blocker):
 
 @pytest.fixture(scope="module")
 def paid(rows, django_db_blocker):
-    """Create events of the tokens, one each, and the fees that they paid; gone with the tokens."""
+    """Create an event for each token, and the fees that it paid; gone with the tokens."""
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         multiply(
             TokenEventFactory(),
@@ -102,7 +102,7 @@ SAVED = {"id": "nextval('tokens_savedtoken_id_seq')", "tx_hash": TOKENS["tx_hash
 
 @pytest.fixture(scope="module")
 def saved(rows, django_db_blocker):
-    """Create users' saved tokens of the tokens' transactions; gone with the tokens."""
+    """Create users' saved tokens with the tokens' transactions; gone with the tokens."""
     with django_db_blocker.unblock():
         multiply(SavedTokenFactory(), SAVED, rows=ROWS)
         settle("tokens_savedtoken")
@@ -116,7 +116,7 @@ def test_a_search_for_a_symbol_of_one_letter_reads_the_search_index(rows, client
 
 
 def page_and_total(found):
-    """Return the plans of a list's page, and the plan of its total, which precedes that of all deployed tokens."""
+    """Return the plans for a list's page, and the plan for its total; the plan for all deployed tokens follows it."""
     total, *_ = (plan for plan in found if plan.startswith("Aggregate"))
     return "\n".join(plan for plan in found if not plan.startswith("Aggregate")), total
 
@@ -183,7 +183,7 @@ def test_tokens_that_have_paid_an_account_are_read_from_an_index(rows, paid):
     ],
 )
 def test_what_most_tokens_have_is_read_in_the_order_of_an_index(rows, client, parameters, count):
-    # Of all tokens or of these only: either is as near, and the planner's samples decide.
+    # The index may cover all tokens or only these: both cost about the same, and the planner's samples decide.
     page, total = page_and_total(plans(lambda: client.get("/api/tokens", parameters)))
     assert "Index Scan using token_" in page and "token_copied" in page
     assert "Sort" not in page
@@ -353,7 +353,7 @@ def test_refreshes_that_are_due_are_read_from_an_index(rows, market):
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE tokens_providerrefresh")
     found = plans(lambda: price_refresh.claim_batch(timezone.now()), "tokens_providerrefresh")
-    # The rows of one call are chosen, and then claimed by their keys.
+    # One call's rows are selected, and then claimed by their keys.
     chosen, claimed = found
     assert "Index Scan using provider_refresh_due" in chosen and "Sort" not in chosen
     assert "Seq Scan on tokens_" not in claimed

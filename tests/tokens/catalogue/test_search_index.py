@@ -38,7 +38,7 @@ def test_it_finds_unsorted_entries_without_its_trigger():
     assert count_unsorted() > 0
 
 
-# Names of one spelling each: all of a line are found by any of it.
+# Each line has names that count as one spelling: any of them finds all.
 SPELLINGS = [
     ("Straße", "STRASSE", "STRAẞE", "strasse"),
     ("ß", "SS", "ẞ", "ss"),

@@ -67,7 +67,7 @@ def fetch(client):
 
 @pytest.fixture
 def catalogue(db):
-    """Create the catalogue's tokens as rows of the model; some at one moment, and with markets of every kind."""
+    """Create the catalogue's tokens as model rows; some share a time, and there is every kind of market."""
     rows = [
         Row(0, name, symbol, NOON + timedelta(seconds=number // 2), 8453, MARKETS[number % 5])
         for number, (symbol, name) in enumerate(CATALOGUE.items())
@@ -90,7 +90,7 @@ def test_bytes_that_are_no_text_find_nothing(client):
     assert ids(client.get("/api/tokens?q=%ff%fe%ed%a0%80")) == []
 
 
-# Each with the symbols that it finds, besides those of the model.
+# Each search with the symbols that it finds, written down beside the model's result.
 SEARCHES = {
     "g": {"WIF", "GDOG", "DINU"},
     "do": {"WIF", "GDOG", "DINU"},
@@ -268,7 +268,7 @@ def test_it_finds_all_launches_of_a_transaction(fetch):
 
 @pytest.fixture
 def named(db):
-    """Return (tokens named by the address, tokens that have it in their names), as rows of the model."""
+    """Return (tokens named by the address, tokens that have it in their names), as model rows."""
     makers = [
         {"contract_address": ADDRESS, "chain_id": 8453, "name": "dog"},
         {"name": f"not {ADDRESS}"},
@@ -371,7 +371,7 @@ def test_filters_narrow_a_search(fetch, parameters, columns):
 
 
 def test_the_time_limit_of_a_search_ends_with_its_statement(fetch):
-    """Check in the test's transaction, where the limit would remain for the next statement of the connection."""
+    """Check in the test's transaction, where the limit would remain for the connection's next statement."""
     token = TokenFactory(name="dog")
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL statement_timeout = 60000")

@@ -88,7 +88,7 @@ OF_EVM_ONLY = [
     Place("/api/presales", "owner", CREATOR),
     Place("/api/presales", "tokenAdmin", CREATOR),
 ]
-# Of which the response has no record.
+# Parts of paths whose responses have no token record.
 _OTHERS = ("is-blocked", "-fees", "/creators", "/trades", "/candles", "/marketcap", "/get-user", "/integrity")
 FINDING = [place for place in TAKEN if not any(part in place.path for part in _OTHERS)]
 WITH_CHAIN = [
@@ -101,7 +101,7 @@ def place_id(place):
 
 
 def other_cases(text):
-    """Yield the text with the case of one letter changed, wherever that leaves base58 of 32 bytes."""
+    """Return the text with one letter's case changed, wherever the result still encodes 32 bytes as base58."""
     changed = (text[:place] + letter.swapcase() + text[place + 1 :] for place, letter in enumerate(text))
     return [other for other in changed if other != text and is_solana_address(other)]
 
@@ -129,7 +129,7 @@ def fetch(client, read_key):
 
 
 def found(answer):
-    """Return the addresses of a response's tokens."""
+    """Return the token addresses in a response."""
     assert answer.status_code in (200, 404), answer.content
     data = answer.json().get("data", [])
     return [record["contract_address"] for record in (data if isinstance(data, list) else [data])]
@@ -182,15 +182,15 @@ def test_nothing_is_launched_on_solana(client, deploy_key, name, dry_run):
 
 
 def test_every_get_with_an_address_is_among_those():
-    """Check the description's pattern of addresses."""
+    """Check the description's address pattern."""
     described = {
         f"{path} {parameter['name']}"
         for path, methods in json.loads(openapi_document())["paths"].items()
         for parameter in methods.get("get", {}).get("parameters", [])
-        # Feeds are of EVM chains, and off here.
+        # Feeds have only EVM chains, and are off here.
         if "[0-9a-fA-F]{40}" in parameter["schema"].get("pattern", "") and not path.startswith("/api/feeds/")
     }
-    # The stream has no list of chains: its filter compares texts (tests/config/events/test_stream_query.py).
+    # The stream has no chain list: its filter compares texts (tests/config/events/test_stream_query.py).
     assert described == {place_id(place) for place in (*TAKEN, *OF_EVM_ONLY)} | {"/api/tokens/stream creator"}
 
 

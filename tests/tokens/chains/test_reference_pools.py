@@ -1,4 +1,4 @@
-"""Reference pools of tokens/chains/registry: built-in ones against Uniswap's formulas, and operators' entries."""
+"""Reference pools in tokens/chains/registry: built-in ones against Uniswap's formulas, and operators' entries."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from tokens.chains.registry.chains import RegistryError, load_registry
 USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
 WETH = "0x4200000000000000000000000000000000000006"
 POOL = "0x1111111111111111111111111111111111111111"
-# Uniswap's published factories (docs.uniswap.org, v3 deployments), and the hash of its pools' creation code.
+# Uniswap's published factories (docs.uniswap.org, v3 deployments), and its pools' creation code hash.
 V3_FACTORY = "0x1F98431c8aD98523631AE4a59f267346ea31F984"
 FACTORIES = {
     8453: "0x33128a8fC17869897dcE68Ed026d694621f6FDfD",
@@ -28,7 +28,7 @@ def word(value: str | int) -> bytes:
 
 
 def v3_pool(factory: str, token: str, other: str, fee: int) -> str:
-    """Return CREATE2 of a Uniswap v3 pool, in lower case."""
+    """Return a Uniswap v3 pool's CREATE2 address, in lower case."""
     token0, token1 = sorted((token.lower(), other.lower()))
     salt = keccak_256(word(token0) + word(token1) + word(fee)).digest()
     created = b"\xff" + bytes.fromhex(factory[2:]) + salt + bytes.fromhex(POOL_CODE)
@@ -36,7 +36,7 @@ def v3_pool(factory: str, token: str, other: str, fee: int) -> str:
 
 
 def v4_pool_id(currency0: str, currency1: str, fee: int, tick_spacing: int) -> str:
-    """Return the id of a Uniswap v4 pool without a hook."""
+    """Return a Uniswap v4 pool's id, without a hook."""
     key = (currency0, currency1, fee, tick_spacing, NATIVE)
     return "0x" + keccak_256(b"".join(map(word, key))).hexdigest()
 
@@ -54,7 +54,7 @@ def mistakes(path: Path) -> list[tuple[str, str]]:
 
 
 def test_the_formula_gives_well_known_pools() -> None:
-    # The two largest pools of ETH and USDC, which explorers label.
+    # The two largest pools for ETH and USDC, which explorers label.
     ethereum = load_registry().chain(1).quote_tokens.values()
     weth, usdc = (token.address for token in ethereum)
     assert v3_pool(V3_FACTORY, weth, usdc, 500) == "0x88e6a0c2ddd26feeb64f039a2c41296fcb3f5640"
@@ -80,7 +80,7 @@ def test_unichain_has_a_v4_pool_of_the_native_coin() -> None:
     (pool,) = chain.reference_pools
 
     assert pool.pool == v4_pool_id(NATIVE, pool.stable, 500, 10)
-    # The address of WETH is above USDC's, and that of the native coin is 0.
+    # WETH's address is above USDC's, and the native coin's is 0.
     assert (pool.currency, pool.is_currency0) == (WETH, True)
     assert (pool.currency_decimals, pool.stable_decimals) == (18, 6)
 
@@ -116,7 +116,7 @@ def test_an_operators_list_replaces_the_built_in_one(tmp_path: Path) -> None:
 
 
 def test_the_stable_token_of_a_reference_pool_counts_as_stable(tmp_path: Path) -> None:
-    # An operator's entry of before `stable` existed replaces the built-in one.
+    # An operator's entry from before `stable` existed replaces the built-in one.
     path = entries(tmp_path, f'quote_tokens = [{{ symbol = "USDC", address = "{USDC}", decimals = 6 }}]')
 
     chain = load_registry(path).chain(8453)

@@ -1,4 +1,4 @@
-"""What `try_launchpad` prints about the mistakes of newcomers, on a recorded launch of Zora's real contracts."""
+"""What `try_launchpad` prints about newcomers' mistakes, on a recorded launch by Zora's real contracts."""
 
 import pytest
 from django.core.management import CommandError
@@ -21,10 +21,10 @@ def zora(serve_launchpad) -> RecordedLaunchpad:
 
 @pytest.fixture
 def check(zora, try_file, tmp_path, capsys):
-    """Return a function that tries the declaration with changes, and returns the lines of `check` or another part."""
+    """Return a function that tries the changed declaration, and returns the lines in `check` or another part."""
 
     def checked(*changes, tx_hash=None, stored=True, part="check"):
-        # Only the event of the recording.
+        # Only the recording's event.
         head, launch, *_ = zora.declaration().split("[[launchpads.zora.launch]]")
         text = f"{head}[[launchpads.zora.launch]]{launch}"
         for given, changed in changes:
@@ -121,7 +121,7 @@ def test_an_indexed_text_is_only_a_hash(zora, try_file):
 
 
 def _of_purchases(zora):
-    """Return a declaration that takes an event of purchases for that of launches."""
+    """Return a declaration that mistakes a purchase event for the launch event."""
     rewards = ", ".join(f"uint256 amount{place}" for place in range(10))
     accounts = ", ".join(f"address account{place}" for place in range(6))
     return f"""

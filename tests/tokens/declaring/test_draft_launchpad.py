@@ -1,4 +1,4 @@
-"""`manage.py draft_launchpad` on recorded launches: the draft loads, and a trial of it stores the launch."""
+"""`manage.py draft_launchpad` on recorded launches: the draft loads, and its trial stores the launch."""
 
 import json
 import re
@@ -19,9 +19,9 @@ from tokens.chains.abi.declarations import parse_event
 from tokens.installation.installed_chains import installed_chain
 
 RECORDINGS = sorted(path.stem for path in DATA.glob("*.json"))
-# Of a bonding curve, whose trades no launch shows.
+# A launch on a bonding curve, which shows no trades.
 CURVE = "virtuals-launch_1_graduates"
-# Events that an ABI of a factory usually has besides that of its launches.
+# Events that a factory's ABI usually has besides the launch event.
 OTHERS = (
     "Transfer(address indexed from, address indexed to, uint256 value)",
     "OwnershipTransferred(address indexed previousOwner, address indexed newOwner)",
@@ -30,7 +30,7 @@ OTHERS = (
 
 
 def items(text):
-    """Return the ABI of the declared events, and of others."""
+    """Return an ABI with the declared events, and with others."""
     declared = [line.split('"')[1] for line in text.splitlines() if line.startswith("event = ")]
     return [parse_event(event) for event in (*OTHERS, *declared)]
 
@@ -50,7 +50,7 @@ def draft(tmp_path, capsys):
 
 
 def stored(output):
-    """Return the first launch of a trial: field -> value."""
+    """Return a trial's first launch: field -> value."""
     launch = output.partition("launchpads.")[2].partition("\n\n")[0].partition("\nlaunch by")[0]
     return dict(re.findall(r"^  (\S+(?: \S+)?) +(.+?)  \(", launch, re.M))
 
@@ -98,7 +98,7 @@ def test_names_that_an_abi_lacks_are_made(serve_launchpad, draft, try_file):
         ([parse_event(OTHERS[0])], "no event of the ABI names a contract with .*; of its events .* has: Transfer"),
         ([], "no event can be declared; of a proxy, take the ABI of its implementation"),
         ({"bytecode": "0x"}, 'expected a JSON array, or an object with "abi"'),
-        # Lists of a fixed length can't be declared.
+        # Lists with a fixed length can't be declared.
         ([{"type": "event", "name": "A", "inputs": [{"name": "a", "type": "uint256[4]"}]}], "no event can be declared"),
     ],
 )
@@ -132,7 +132,7 @@ def test_a_draft_of_a_compiled_layout_stores_the_same_launch(launchpad, capsys, 
 
 @pytest.fixture
 def draft_curve(launch_curve, capsys):
-    """Return a function that drafts the development chain's curve, with further transactions of a token."""
+    """Return a function that drafts the development chain's curve, with a token's further transactions."""
 
     def drafted(*further):
         curve = launch_curve()
@@ -228,7 +228,7 @@ def test_a_curve_that_tokens_share_beside_their_factory_is_one_of_its_contracts(
     signature = "Bought(address,address,uint256,uint256)"
     log = emit(SHARED, signature, token, trade["trader"], sold, paid, indexed=(0, 1))
     swap |= {"address": log.address, "topics": list(log.topics), "data": log.data}
-    # No pair of the token is made.
+    # The token gets no pair.
     logs = pad.launch["receipt"]["logs"]
     logs[:] = [each for each in logs if each["topics"][0] != PAIR_CREATED]
     factory = [item for item in items(pad.declaration()) if item["name"] == "PreLaunched"]
@@ -261,7 +261,7 @@ def test_claims_by_a_hook_and_of_a_pool_are_found_by_their_logs(serve_launchpad,
     assert [line.split(" log ")[0].strip() for line in changes[:2]] == claims
 
 
-# Of launchpads that are built in, or that public readers decode.
+# Trade events from launchpads that are built in, or that public readers decode.
 @pytest.mark.parametrize(
     ("event", "lines"),
     [
@@ -313,6 +313,6 @@ def test_the_comments_of_the_guides_draft_are_those_of_drafts(draft_curve, serve
 
 
 def comments_of(text):
-    """Return the comments of a file, without their own hashes and numbers."""
+    """Return a file's comments, without their own hashes and numbers."""
     comments = re.findall(r"(?:^|  )# (.*)$", text, re.M)
     return {re.sub(r"\d+", "N", re.sub(r"0x[0-9a-fA-F]+(\.\.\.)?", "HASH", comment)) for comment in comments}

@@ -1,4 +1,4 @@
-"""Tests of tokens/deploying/launch_request.py: the rules of a body, and the launch of a valid one."""
+"""Tests of tokens/deploying/launch_request.py: rules for a body, and a valid body's launch."""
 
 import copy
 import cProfile
@@ -73,25 +73,25 @@ def body(**parts):
 
 
 def refusals(order):
-    """Return field -> broken rule of a body."""
+    """Return a body's broken rules: field -> message."""
     with pytest.raises(LaunchRequestError) as caught:
         launch_request.parse_launch_request(order)
     return {field or "body": message for field, message in caught.value.problems}
 
 
 def parse(order):
-    """Return the launch configuration of a valid body."""
+    """Return a valid body's launch configuration."""
     return launch_request.parse_launch_request(order).config
 
 
 def sent_texts(order):
-    """Return metadata and context as they are in the call of a body's launch."""
+    """Return metadata and context as a body's launch call contains them."""
     call = encode_launch(installed_chain(8453).info, parse(order), salt="0x" + "00" * 32).launch
     token = codec.load_abi("v4").function("deployToken").decode_input(call.data)["deploymentConfig"]["tokenConfig"]
     return token["metadata"], token["context"]
 
 
-# A change to a body that keeps all rules; the one field in the error; part of the message.
+# A change to a valid body: field and value; then the only field in the error, and words from the message.
 MINT = "So11111111111111111111111111111111111111112"
 REFUSED = [
     ("token", ABSENT, "token", "name, symbol, tokenAdmin and requestKey are keys of this object"),
@@ -505,7 +505,7 @@ def test_a_valid_entry_costs_few_calls_in_any_notation_and_no_hash(entry):
     profile.disable()
     assert parsed.entries == ((THIRD.lower(), 10**27),)
     assert checksum_bytes.cache_info() == hashes
-    # The object around it costs half of them.
+    # The object around it costs half the calls.
     assert sum(row.callcount for row in profile.getstats()) < 90
 
 
@@ -683,7 +683,7 @@ def test_the_normalised_configuration_sums_an_airdrop_up():
 
 
 def _paths(value, way=()):
-    """Yield the path of every value within a body."""
+    """Yield the path to every value within a body."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, inner in items:
         yield ".".join(map(str, (*way, step)))
@@ -736,5 +736,5 @@ def _take_or_refuse(value):
         assert refused.problems
         assert all(message for _, message in refused.problems)
     else:
-        # The stored and shown form of it is JSON as the service accepts it.
+        # Its stored and shown form is JSON as the service accepts it.
         assert parse_json_body(json.dumps(launch_request.to_json(order)).encode())

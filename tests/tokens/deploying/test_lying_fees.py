@@ -1,4 +1,4 @@
-"""Fees that nodes suggest: the development chain behind relays, one of which lies."""
+"""Fees that nodes suggest: the development chain behind relays, one with false tips."""
 
 from contextlib import ExitStack
 from decimal import Decimal
@@ -18,7 +18,7 @@ LIE = 49 * WEI_PER_GWEI
 
 
 def lying(tip):
-    """Return a function that changes a node's responses: it suggests this tip, and reports it of recent blocks."""
+    """Return a function that changes a node's responses: it suggests this tip, and reports it for recent blocks."""
 
     def lie(request, answer):
         calls, results = (request, answer) if isinstance(request, list) else ([request], [answer])
@@ -36,7 +36,7 @@ def lying(tip):
 
 @pytest.fixture
 def use_nodes(ground, settings, forget_chains):
-    """Install the chain with nodes of which one lies, by its place, and so many that don't."""
+    """Return a function that installs the chain with one lying node, at this index, and so many honest ones."""
     with ExitStack() as stack:
 
         def use(*, liar, honest, tip=LIE):
@@ -74,7 +74,7 @@ def test_the_only_node_raises_the_tip_to_its_cap_and_replacements_get_through(gr
     assert submit_deployment(order.pk)
     (first,) = versions(order)
     cap = installed_chain(CHAIN_ID).info.priority_fee_cap
-    # The base fee of the chain is one gwei.
+    # The chain's base fee is one gwei.
     assert first.priority_fee == cap < LIE
     assert wallet().alerts == {"tip": "the suggested priority fee is above its cap, and is not paid in full"}
     # No block takes it.

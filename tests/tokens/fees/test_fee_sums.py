@@ -1,4 +1,4 @@
-"""Daily sums of fees: equal to a recount of all events after any sequence of writes, and filled while writers run."""
+"""Daily fee sums: equal to a recount of all events after any sequence of writes, and filled while writers run."""
 
 import threading
 from collections import defaultdict
@@ -31,7 +31,7 @@ BEGIN = datetime(2026, 1, 1, 22, tzinfo=UTC)
 PEOPLE = [f"0x{digit * 40}" for digit in "abcd"]
 UPDATED = ("token", "block_number", "block_hash", "at", "kind", "arguments")
 
-# One a minute, with a change of a recipient each 500.
+# One event a minute; each 500th changes a recipient.
 _MANY_EVENTS = """
 INSERT INTO tokens_tokenevent (chain_id, tx_hash, log_index, block_number, block_hash, at, kind, emitter, token_id,
     arguments)
@@ -43,7 +43,7 @@ FROM generate_series(1, 6000) AS n
 
 
 class History:
-    """A chain whose events are written in any sequence, with some of its blocks stored."""
+    """A chain whose events are written in any sequence, with some blocks stored."""
 
     def __init__(self, seed):
         self.random = Random(seed)
@@ -94,7 +94,7 @@ class History:
         )
 
     def write(self, numbers):
-        """Store blocks in one statement, some of which are stored already."""
+        """Store blocks in one statement; some may be stored already."""
         rows = [row for number in numbers for row in self.blocks[number]]
         for row in rows:
             row.pk = None
@@ -248,7 +248,7 @@ def test_events_of_an_earlier_version_are_summed_after_the_upgrade(own_tables):
     history.write(range(1, 30))
     FeeClaimFactory(event=TokenEventFactory(token=history.tokens[0], block_number=20))
     call_command("migrate", verbosity=0)
-    # A process of the earlier version writes events, too: it is the database that adds them.
+    # A process with the earlier version writes events, too: the database adds them to the sums.
     history.write(range(25, 40))
     assert not summed_chains([CHAIN_ID])
     fill_next_blocks(CHAIN_ID, batch=20)
@@ -275,7 +275,7 @@ def test_sums_are_written_and_read_by_indexes():
             TokenEventFactory(token=token, kind=kind, block_number=number, log_index=7, at=at, arguments=arguments)
         read_earned([token], date.min)
     of_events = [plan for plan in plans if "on tokens_tokenevent" in plan]
-    # The new collection, the day of the change, and the reading.
+    # The new collection, the change's day, and the reading.
     assert sum("token_event_folded" in plan for plan in of_events) >= 3
     assert [plan for plan in of_events if "last_of_day" in plan and "Cond: ((block_number >=" in plan]
     assert not [plan for plan in of_events if "Seq Scan on tokens_tokenevent" in plan]

@@ -1,4 +1,4 @@
-"""Tests of `manage.py backfill`: a range of past blocks becomes rows, once, with any faults of its nodes."""
+"""Tests of `manage.py backfill`: a range of past blocks becomes rows, once, with any node faults."""
 
 import logging
 import threading
@@ -21,7 +21,7 @@ from tokens.models import Candle, Coverage, CoverageAlarm, MinuteCandle, PoolLiq
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-# That of simulated chains.
+# The simulated chains' id.
 CHAIN = 8453
 BUSY = Traffic(launches=0.8, events=1.2, noise=0.4, swaps=1.0)
 

@@ -34,7 +34,7 @@ BASE = 8453
 
 @contextmanager
 def following(*chain_ids):
-    """Follow chains in threads of this process during the block."""
+    """Follow chains in this process's threads during the block."""
     stop = threading.Event()
     thread = threading.Thread(target=follow_chains, args=(chain_ids or (CHAIN_ID,),), kwargs={"stop": stop})
     thread.start()
@@ -47,7 +47,7 @@ def following(*chain_ids):
 
 @contextmanager
 def process(environment, *words):
-    """Start `manage.py follow` as a process of its own; killed at the end."""
+    """Start `manage.py follow` as its own process; killed at the end."""
     running = subprocess.Popen(
         [sys.executable, "manage.py", "follow", *words],
         cwd=BASE_DIR,
@@ -80,7 +80,7 @@ def end(running, number):
 
 
 def follower():
-    """Return the id of the leading process; None before it has begun."""
+    """Return the leading process's id; None before it has begun."""
     row = ChainHead.objects.filter(pk=CHAIN_ID).first()
     return int(row.follower.rpartition(":")[2]) if row else None
 
@@ -241,7 +241,7 @@ def test_the_recorded_chain_is_followed_to_the_rows_that_indexing_each_hash_give
     final.write_text(f"[chains.{BASE}]\nfinality_depth = 20\n")
     settings.CHAINS_FILES, settings.RPC_URLS, settings.FOLLOW_FROM = (str(final),), {BASE: (node.url,)}, {BASE: 0}
     forget_chains()
-    # The recorded contracts' state includes two changes of which the recording lacks the transactions.
+    # The recorded contracts' state includes two changes whose transactions the recording lacks.
     node.refuse_state()
     with following(BASE):
         wait_for(lambda: Coverage.objects.filter(followed_to=209, verified_to=189).exists())

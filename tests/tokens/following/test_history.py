@@ -1,4 +1,4 @@
-"""The backfill of a followed chain (tokens/following/history.py): written in order, up to the head."""
+"""A followed chain's backfill (tokens/following/history.py): written in order, up to the head."""
 
 import threading
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from tokens.models import Coverage, FollowedBlock, Token
 
 pytestmark = pytest.mark.django_db
 
-# That of simulated chains.
+# The simulated chains' id.
 CHAIN = 8453
 
 
@@ -103,8 +103,8 @@ def test_only_so_many_ranges_are_read_before_they_can_be_written(chain, node, se
     forget_chains()
     steps = reading(live(chain), to=final(chain))
     next(steps)
-    # Of 24 ranges, each by four filters: five of the next ones are requested at a time. The first one was written, and
-    # the next part has five at most.
+    # 24 ranges, each with four filters: five ranges are requested ahead. The first one was written, and the next part
+    # has five at most.
     assert node.received["eth_getLogs"] <= 4 * 11
     steps.close()
 
@@ -141,7 +141,7 @@ def test_it_goes_on_to_what_has_become_final_meanwhile(chain, node):
 def test_it_joins_the_head_and_reads_the_window_with_the_tokens_known(chain, node):
     followed = Followed(CHAIN)
     followed.catch_up()
-    # The head has written its reorg window, and trusted no event of an earlier token.
+    # The head has written its reorg window, and trusted no event about an earlier token.
     assert any(line.startswith("event") and "is missing" in line for line in wrong_rows(chain, to=chain.head.number))
     row = live(chain)
     read(row, to=final(chain))

@@ -1,6 +1,6 @@
 """An installation that indexes launches by their hashes, compared field by field with one that followed from the start.
 
-Both read the same 41 launches of v0, v3.1 and v4 and all their later changes: one of them only by the tokens' state.
+Both read the same 41 launches by v0, v3.1 and v4, and all later changes: the first only by the tokens' state.
 """
 
 import json
@@ -27,14 +27,14 @@ CHAIN = 8453
 LAUNCHES = 41
 # Changes that only declared launchpads have.
 DECLARED_CHANGES = {EventKind.NAME_UPDATED, EventKind.SYMBOL_UPDATED, EventKind.URI_UPDATED, EventKind.POOL_CHANGED}
-# What legitimately differs, in columns and records alike: the row's id, the times of its writing, and whether it is
-# final, which indexing by hash finds out later; it is a reason of trust, too. Beside the tokens, only the follower has
-# rows of events and fee claims, and only indexing by hash has index requests and states.
+# What legitimately differs, in columns and records alike: the row's id, when it was written, and whether it is final,
+# which indexing by hash finds out later; that is a reason for trust, too. Beside tokens, only the follower writes
+# events and fee claims, and only indexing by hash writes index requests and states.
 DIFFERING = {"id", "created_at", "last_indexed", "confirmed"}
 
 
 def tokens():
-    """Return address -> all columns and the API's record of each listed token, but for DIFFERING."""
+    """Return address -> each listed token's columns and API record, without DIFFERING."""
     rows = Token.objects.listed().order_by("contract_address")
     columns = {row["contract_address"]: row for row in rows.values()}
     records = {record["contract_address"]: record for record in json.loads(render_json(read_records(rows)))}
@@ -52,7 +52,7 @@ def tokens():
 
 
 def unequal(indexed, followed):
-    """Return (address, field) -> both values of each field that differs."""
+    """Return (address, field) -> both values, for each field that differs."""
     assert indexed.keys() == followed.keys()
     return {
         (address, name): (indexed[address][name], value)
@@ -63,7 +63,7 @@ def unequal(indexed, followed):
 
 
 def launched_and_changed():
-    """Return a chain with the launches first, and after them several changes of nearly all."""
+    """Return a chain with the launches first, and then several changes to nearly all."""
     chain = SimulatedChain(6, traffic=Traffic(launches=1.0, events=0.0, legacy=0.3, several=0.1, reverted=0.0))
     while len(chain.truth().tokens) < LAUNCHES:
         chain.mine()
@@ -107,7 +107,7 @@ def test_launches_of_real_contracts_indexed_by_hash_equal_followed_ones(installe
     for label in RECORDED_LAUNCHES:
         index_transaction(chain_id=CHAIN, tx_hash=decoded(label)["hash"])
     found = unequal(tokens(), followed)
-    # The recording lacks the transactions of two changes, so that a follower can't meet them.
+    # The recording lacks two changes' transactions, so that a follower can't meet them.
     plain, shared = (mined(label).decode()[0].token for label in ("deploy-plain", "deploy-multi-recipients"))
     assert found.keys() == {
         *((plain, f"{kind}.{name}") for kind in ("column", "record") for name in ("metadata", "description")),

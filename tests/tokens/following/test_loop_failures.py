@@ -1,4 +1,4 @@
-"""Failures of a follower's loops: shown in the chain's row, logged once."""
+"""Failures in a follower's loops: shown in the chain's row, logged once."""
 
 import pytest
 
@@ -15,7 +15,7 @@ CHAIN = 8453
 
 @pytest.fixture
 def failures():
-    """Return the failures of a chain, none of which is over soon."""
+    """Return a chain's failures, which are shown at once; the chain's row has an earlier process's error."""
     ChainHeadFactory(chain_id=CHAIN, error="of a process before")
     return LoopFailures(CHAIN, grace=0.0)
 

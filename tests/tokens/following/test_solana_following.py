@@ -1,4 +1,4 @@
-"""Following of Solana's accounts: each transaction is read despite faults and kills, and most of them once."""
+"""Followed Solana accounts: each transaction is read despite faults and kills, and most only once."""
 
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -139,7 +139,7 @@ def test_what_was_undone_is_not_fetched(node):
     failed = node.swap("failed", failed=True)
     take_rounds()
     assert failed not in node.read()
-    # Nor does it matter that the newest of a listing is such a one.
+    # Nor does it matter that a listing's newest transaction was undone.
     wanted = {MINT, node.launch("after it")}
     take_rounds()
     assert launched() == wanted
@@ -226,7 +226,7 @@ def other(node, settings, forget_chains):
 
 
 def shared(node, other, *, launches):
-    """Give both nodes a past of so many launches."""
+    """Give both nodes a past with so many launches."""
     made = {node.launch(f"launch {number}", slot=2000 + number) for number in range(launches)}
     other.transactions, other.slot, other.accounts = node.transactions, node.slot, node.accounts
     return {MINT, *made}
@@ -309,7 +309,7 @@ def test_what_can_not_be_decoded_and_holds_nothing_ends_when_it_is_tried_again(n
     for form in node.transactions[broken].values():
         form["version"] = 1
     take_rounds()
-    # The next version of the service reads it.
+    # The service's next version reads it.
     for form in node.transactions[broken].values():
         form["version"] = "legacy"
     index_requests.reopen_requests([IndexRequest.objects.get()])
@@ -319,7 +319,7 @@ def test_what_can_not_be_decoded_and_holds_nothing_ends_when_it_is_tried_again(n
 
 
 def test_two_configs_share_transactions(node, two_configs):
-    # A swap of a pool of the second config, in which the first one is named, too.
+    # A launch with the second config, and a transaction that names both configs.
     wanted = {MINT, node.launch("of the second", config=two_configs[1])}
     both = node.launch("both")
     for form in node.transactions[list(node.transactions)[-1]].values():
@@ -490,7 +490,7 @@ def test_two_followers_that_list_at_once_notice_each_other(node):
 
 
 def progress():
-    """Return a value that changes with every transaction of the database that a follower ends."""
+    """Return a value that changes with every database transaction that a follower ends."""
     rows = list(FollowedAccount.objects.values_list("listed_to", "listed", "complete_to"))
     return rows, list(ListedSignature.objects.values_list("pk", "read").order_by("pk")), Token.objects.count()
 
@@ -515,7 +515,7 @@ def test_a_follower_that_is_killed_again_and_again_loses_nothing(node, solana_fi
     assert launched() == wanted
     assert sorted(traded()) == sorted(trades)
     assert sum(Candle.objects.filter(seconds=DAY).values_list("buys", flat=True)) == len(trades)
-    # Counted by the node: every transaction that it has of the config was requested.
+    # Counted by the node: every transaction that it has for the config was requested.
     assert {name for name, forms in node.transactions.items() if names(forms, CONFIG)} <= set(node.read())
 
 

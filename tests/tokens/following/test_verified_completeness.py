@@ -25,10 +25,10 @@ from tokens.models import Coverage, CoverageAlarm, LaunchFacts, PoolTrade, Rolli
 
 pytestmark = pytest.mark.django_db
 
-# That of simulated chains.
+# The simulated chains' id.
 CHAIN = 8453
 BUSY = Traffic(launches=0.8, events=0.6, noise=0.1, swaps=1.0)
-# Some launches have no log left by which they would be noticed.
+# Some launches lose every log that would reveal them.
 FORGETFUL = Faults(omitted_for_good=0.02, forgotten=0.05)
 
 
@@ -115,7 +115,7 @@ def test_what_the_only_node_leaves_out_for_good_is_found_by_filters_and_receipts
     checked = check(run)
     assert wrong_rows(chain, to=final(chain)) == []
     assert launched() == all_launches(chain)
-    # Claims are parts of events, and candles are made of trades.
+    # Claims are parts of events, and candles come from trades.
     rows = [line for line in lacking if " is missing" in line and not line.startswith(("claim", "candle"))]
     assert sum(step.missing for step in checked) == len(rows) > 0
     assert_alarms_name(chain, caplog, lacking)
@@ -210,7 +210,7 @@ def test_a_node_on_another_branch_is_not_counted(chain, node, honest, settings):
 
 
 def other_branch(chain: SimulatedChain, *, after: int) -> list[Block]:
-    """Return the chain with other blocks after this one, none of which holds anything."""
+    """Return the chain with other, empty blocks after this one."""
     blocks = list(chain.blocks[: after + 1])
     for block in chain.blocks[after + 1 :]:
         digest = keccak(text=f"other {block.number}").hex()
@@ -220,7 +220,7 @@ def other_branch(chain: SimulatedChain, *, after: int) -> list[Block]:
 
 @pytest.fixture
 def untraded(node, honest):
-    """Let both nodes serve a chain without swaps: no log of a pool has receipts of filters that a test made up read."""
+    """Let both nodes serve a chain without swaps: pool logs would cause receipt requests where tests change filters."""
     grown = SimulatedChain(22, traffic=replace(BUSY, swaps=0, legacy=0))
     grown.mine(60)
     node.chain = honest.chain = grown
@@ -244,9 +244,9 @@ def test_logs_decide_where_filters_are_too_full(untraded, node, honest, caplog):
 
 
 def test_logs_of_another_branch_decide_nothing_where_filters_are_too_full(untraded, node, honest):
-    """Check logs of the only node that serves them, one of whose blocks is from a branch that the headers are not.
+    """Check logs from the only node that serves them; one log block is on another branch than the headers.
 
-    The block has no rows: otherwise its receipts would be read, too, and be refused for the filter of this test.
+    The block has no rows: otherwise its receipts would be read, too, and be refused for this test's filter.
     """
     run = read(untraded)
     # Without launches, which are completed by calls at the block's hash.
@@ -270,7 +270,7 @@ def test_logs_of_another_branch_decide_nothing_where_filters_are_too_full(untrad
 
 
 def crowded(chain: SimulatedChain) -> list[Block]:
-    """Return the chain with so many logs of others in each block that its filters really exclude nothing."""
+    """Return the chain with so many foreign logs in each block that its filters really exclude nothing."""
     rng = random.Random(3)
     others = [emit("0x" + rng.randbytes(20).hex(), "Poked(uint256)", number) for number in range(700)]
     blocks = list[Block]()
@@ -310,7 +310,7 @@ def test_two_nodes_that_agree_about_the_trades_of_many_pools_need_no_receipts(ch
         for event in (*chain.truth().events, *chain.truth().tokens.values())
         if event.at.block_number <= final(chain)
     }
-    # Of blocks with launches and events only; those with swaps alone are compared by logs.
+    # Receipts only for blocks with launches and events; blocks that have only swaps are compared by logs.
     assert 0 < honest.received["eth_getBlockReceipts"] < final(chain)
     assert honest.received["eth_getBlockReceipts"] >= len(events)
     assert not CoverageAlarm.objects.exists()
@@ -349,7 +349,7 @@ def test_altered_trades_are_written_again_with_an_alarm(chain, node):
 
 def test_a_fee_that_stored_trades_lack_is_filled_in_without_an_alarm(chain, node):
     run = read(chain)
-    # As versions stored them that did not know the fees of hooks.
+    # As versions stored them that did not decode hook fees.
     assert PoolTrade.objects.exclude(protocol_fee=None).update(protocol_fee=None) > 1
     assert wrong_rows(chain, to=final(chain))
     check(run)
@@ -394,7 +394,7 @@ def test_an_empty_filter_is_no_proof_that_rows_are_made_up(chain, node, honest):
     """Check chains that leave their filters empty: logs that another node leaves out may be there all the same."""
     run = read(chain)
     before = set(TokenEvent.objects.values_list("pk", flat=True)), launched()
-    # By which a simulated node chooses blocks, too: it leaves out all logs.
+    # A simulated node selects blocks by the filters, too: it leaves out all logs.
     node.pinned = honest.pinned = [replace(block, logs_bloom=0) for block in chain.blocks]
     assert sum(step.invented for step in check(run, once=True)) == 0
     assert (set(TokenEvent.objects.values_list("pk", flat=True)), launched()) == before

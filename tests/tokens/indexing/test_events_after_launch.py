@@ -1,4 +1,4 @@
-"""Events after launch: from the hash of a transaction to what it changed, on the recorded chain, and back."""
+"""Events after launch: from a transaction hash to what it changed, on the recorded chain, and back."""
 
 from collections import defaultdict
 
@@ -43,7 +43,7 @@ def index(label):
 
 
 def launched(label):
-    """Return the token of a launch that is indexed."""
+    """Index a launch; return its token."""
     return Token.objects.get(contract_address=index(label)[0])
 
 
@@ -56,7 +56,7 @@ def record_of(token):
 
 
 def everything():
-    """Return all that indexing writes, but for the time of it, and whether it is final."""
+    """Return all that indexing writes, except its time and whether it is final."""
     tokens = [
         {name: value for name, value in row.items() if name not in ("last_indexed", "confirmed")}
         for row in Token.objects.order_by("id").values()
@@ -128,7 +128,7 @@ def test_claims_add_up_to_the_wei_to_the_amounts_on_chain():
 def test_the_older_lockers_pay_what_left_them_for_the_claimer(launch, claim):
     index(launch)
     index(claim)
-    # Every transfer out of the locker to the claimer, as the currencies' own contracts log it.
+    # Every transfer from the locker to the claimer, as the currencies' own contracts log it.
     (claimed,) = (log for log in decoded(claim)["decodedLogs"] if "claimer" in log["args"])
     moved = {
         (log["args"]["to"], log["address"]): int(log["args"]["value"])
@@ -166,7 +166,7 @@ def test_recipients_follow_the_chain():
     ]
 
 
-# By the published ABI of v3.1's locker; its events name neither the token nor the place of the share.
+# By the published ABI for v3.1's locker; its events name neither the token nor the share's index.
 V31_SHARES = [
     ("CreatorRewardRecipientUpdated", 0, "recipient"),
     ("CreatorRewardRecipientAdminUpdated", 0, "admin"),
@@ -180,7 +180,7 @@ V31_TOPICS = {
 
 
 def v31_change(name, token, *, locker=None, position_id=None, to=STRANGER):
-    """Build a log of v3.1's locker about the token's LP NFT."""
+    """Build a log by v3.1's locker about the token's LP NFT."""
     changed = position_id or int(token.position_id)
     return event(locker or token.locker_address, f"{name}(uint256,address,address)", changed, ZERO, to, indexed=(0, 1))
 
@@ -434,7 +434,7 @@ def test_a_token_that_a_reorg_hides_still_vouches():
 
 
 def spoofs(token):
-    """Return look-alikes of every kind by contracts that are not trusted, well formed and not."""
+    """Return look-alikes for every event kind from untrusted contracts, well-formed and malformed."""
     address, paired = token.contract_address, token.paired_token
     return [
         event(STRANGER, "UpdateAdmin(address,address)", ZERO, STRANGER, indexed=(0, 1)),
@@ -475,7 +475,7 @@ def test_a_spoof_beside_an_event_is_left_out(node):
 
 
 def test_a_locker_is_trusted_only_for_tokens_whose_launch_named_it(node):
-    """Check the lockers of two generations, each of another one's token, position and currencies."""
+    """Check two generations' lockers that name another launch's token, position and currencies."""
     v2, v31, v4 = launched("legacy-v2-deploy"), launched("legacy-v31-deploy"), launched("deploy-plain")
     pair = (v2.contract_address, v2.paired_token)
     foreign = [
@@ -509,7 +509,7 @@ def test_a_shared_locker_that_names_no_currencies_changes_nothing(node):
     )
     with pytest.raises(LaunchNotFoundError):
         index_logs(node, claim)
-    # Nor does it where another event of the transaction names one of its tokens.
+    # Nor does it where another event in the transaction names one of its tokens.
     pair = (token.contract_address, WETH)
     other = event(token.locker_address, "ClaimedRewards" + LEGACY_CLAIM, SENDER, *pair, 1, 2, 3, 4, indexed=(0, 1, 2))
     index_logs(node, claim, other)

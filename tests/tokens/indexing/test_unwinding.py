@@ -1,4 +1,4 @@
-"""Tests of tokens/indexing/unwinding.py: only rows of orphaned blocks are undone, and return with the same ids."""
+"""Tests of tokens/indexing/unwinding.py: only orphaned blocks' rows are undone, and return with the same ids."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -31,7 +31,7 @@ def undo(above):
 
 
 def cover(**columns):
-    """Create a row of coverage from block 10 on."""
+    """Create a coverage row from block 10 on."""
     plain = {"chain_id": CHAIN_ID, "addresses": [], "address_set": "a", "first_block": 10, "verified_to": 9}
     return Coverage.objects.create(**plain | columns)
 
@@ -44,7 +44,7 @@ def follow(chain_id, *numbers):
 
 
 def rows_on_chain():
-    """Return all rows, but for those of hidden tokens."""
+    """Return all rows, except hidden tokens' rows."""
     rows = all_rows()
     hidden = {row["contract_address"] for row in rows["Token"] if row["unindexed"]}
     return {

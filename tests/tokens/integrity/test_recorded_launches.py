@@ -1,6 +1,6 @@
-"""Facts about the recorded launches of Base and Solana, by the trades that the follower stores of them.
+"""Facts about the recorded launches on Base and Solana, from the trades that the follower stores.
 
-No threshold was chosen by these chains' sequences: the recorded chain has one transaction in each block, and Solana's
+No threshold was chosen by these chains' sequences: Base's recording has one transaction in each block, and Solana's
 has one swap.
 """
 
@@ -33,12 +33,12 @@ def sender_of(label):
 
 
 def purchase_of(label):
-    """Return the amount of the launch's purchase by the other decoder's logs; None without one."""
+    """Return the launch purchase's amount from the other decoder's logs; None without one."""
     swaps = [log["args"] for log in decoded(label)["decodedLogs"] if log["event"] == "Swap"]
     if not swaps:
         return None
     (swap,) = swaps
-    # The pool pays one currency: negative up to v3.1, positive in v4, where amounts are those of the swapper.
+    # The pool pays one currency: the amount is negative up to v3.1, and positive in v4, which logs swappers' amounts.
     sign = 1 if label == "deploy-devbuy" else -1
     return max(sign * int(swap[name]) for name in ("amount0", "amount1"))
 

@@ -1,4 +1,4 @@
-"""Tests of tokens/market/price_comparison.py: prices of our own beside those of the provider's stand-in."""
+"""Tests of tokens/market/price_comparison.py: our own prices beside the provider stand-in's."""
 
 import logging
 
@@ -17,13 +17,13 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def own_chains(market, settings):
-    """Follow two chains with own trades, one of which the provider covers, and one of the provider."""
+    """Follow two chains with own trades, one unknown to the provider, and a chain that is set to the provider."""
     settings.MARKET_PROVIDER_CHAINS, settings.MARKET_COMPARE_PERCENT = (1,), 10.0
     settings.RPC_URLS = dict.fromkeys((1, 8453, 84532), ("http://127.0.0.1:9",))
 
 
 def launch(market, usd, **columns):
-    """Create a traded token with a price of our own, whose price of the provider is 1 USD."""
+    """Create a traded token with our own price; the provider's price is 1 USD."""
     token = price(TokenFactory(), price_usd=usd, market_cap=usd, **columns)
     market.learn(token.pool_address, base=token.contract_address, quote=token.paired_token)
     RollingSum.objects.create(token=token, seconds=86_400, volume_quote=1, volume_usd=1, buys=1, sells=0, traders=1)

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 START = int(WEEK.timestamp())
 # Seconds from START to a time that is over.
 PAST = 100 * 86_400
-# Seconds of each interval, and of the stored candles that it is made of.
+# Seconds: each interval's, and those in the stored candles that make it up.
 INTERVALS = {
     "1m": (60, 60),
     "5m": (300, 60),
@@ -149,7 +149,7 @@ def test_fill_ends_with_the_current_interval(token, interval):
     make_weeks(2, first=newest.replace(hour=0, minute=0, second=0) - timedelta(days=newest.weekday()))
     make_candle(token, newest, 1, 4, 1, 3, seconds=stored)
     found = candles_of(fetch(token, interval=interval, fill=1, currency="quote"))
-    # The test may run over the end of an interval.
+    # An interval may end during the test.
     assert len(found) in (3, 4)
     assert found[0]["trades"] == 3
     flat = {"o": 3, "h": 3, "l": 3, "c": 3, "volumeQuote": "0", "volumeUsd": 0, "trades": 0, "buys": 0, "sells": 0}
@@ -199,7 +199,7 @@ def test_nothing_is_filled_before_the_first_candle_or_without_one(token):
 
 
 stored = st.dictionaries(
-    # Dense, so that folded candles have several, and over the bounds of days and weeks.
+    # Dense, so that folded candles have several, and across day and week bounds.
     st.one_of(st.integers(0, 40), st.integers(10_070, 10_090), st.sampled_from([1439, 1440, 20_000])),
     # Most prices in USD are known.
     st.tuples(st.integers(1, 50), st.sampled_from([True] * 9 + [False])),
@@ -214,7 +214,7 @@ bound = st.tuples(
 
 
 def fold(rows, seconds, *, in_usd):
-    """Return start -> candle of the rows, (second, price, known) in ascending sequence, by a plain Python model."""
+    """Return start -> candle for rows (second, price, known) in ascending sequence, by a plain Python model."""
     folded, close = {}, None
     for second, price, known in rows:
         own = price * (2 if in_usd else 1)
@@ -248,7 +248,7 @@ def fill_gaps(folded, seconds, stop):
     return whole
 
 
-# A failure is reported as it was found: to shrink it took five minutes of requests.
+# A failure is reported unshrunk: shrinking took requests for five minutes.
 @settings(max_examples=60, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(
     rows=stored,
@@ -261,7 +261,7 @@ def fill_gaps(folded, seconds, stop):
 def test_candles_are_those_of_the_model(token, other, rows, interval, limit, bounds, fill, in_usd):
     seconds, source = INTERVALS[interval]
     model = MinuteCandle if source == 60 else Candle
-    # The candle before a page may be of either table.
+    # The candle before a page may be in either table.
     MinuteCandle.objects.all().delete()
     Candle.objects.all().delete()
     made = [(number * source, price, known) for number, (price, known) in sorted(rows.items())]
@@ -318,12 +318,12 @@ def opens(token, **parameters):
 
 def test_the_first_candle_opens_at_the_starting_price():
     make_weeks(2, first=WEEK - timedelta(weeks=1))
-    # 1.0001^0 of a token whose quote has as many decimals.
+    # The tick 0 is a price of 1: token and quote have as many decimals.
     launched = make_traded_token(deployed_at=WEEK)
     LaunchFacts.objects.filter(token=launched).update(facts={"pool": {"pair_decimals": 18, "tick": 0}})
     for minute, prices in enumerate([(2, 3, 2, 3), (4, 4, 4, 4)]):
         make_candle(launched, at(60 * minute), *prices)
-    # In USD by the rate of the first trade, 2.
+    # In USD by the first trade's rate, 2.
     assert opens(launched, interval="1m") == [(2, 6, 2, 6), (6, 8, 6, 8)]
     assert opens(launched, interval="1m", currency="quote") == [(1, 3, 1, 3), (3, 4, 3, 4)]
     assert opens(launched, interval="5m", currency="quote") == [(1, 4, 1, 4)]

@@ -1,4 +1,4 @@
-"""GET .../trades of a development chain: what wallets paid and got, and a collection of fees that anybody starts."""
+"""GET .../trades on a development chain: what wallets paid and got, and a fee collection that anybody starts."""
 
 from typing import Any
 
@@ -55,14 +55,14 @@ def test_amounts_are_what_wallets_pay_and_get(own_launchpad: Any, sample: Traded
     allow(at, sample.address, wallet, spender=at.swap_router)
     before = eth.get_balance(wallet)
     sell(at, sample, wallet, share=1)
-    # The router pays native coin, of which gas was paid as well.
+    # The router pays native coin, which also paid the gas.
     receipt = eth.get_transaction_receipt(eth.get_block("latest")["transactions"][-1])
     received = eth.get_balance(wallet) - before + receipt["gasUsed"] * receipt["effectiveGasPrice"]
     sale, purchase = trades_of(sample)[:2]
     amounts = [(int(trade["amountToken"]), int(trade["amountQuote"])) for trade in (purchase, sale)]
     assert amounts == [(bought, PAID), (bought + held, received)]
     assert [trade["side"] for trade in (purchase, sale)] == ["buy", "sell"]
-    # A fifth of 1 % on top.
+    # 0.2 % on top.
     assert int(purchase["poolAmountQuote"]) + int(purchase["protocolFee"]) == PAID
     assert int(purchase["protocolFee"]) == pytest.approx(PAID * 0.002, rel=0.003)
     assert int(sale["poolAmountQuote"]) - int(sale["protocolFee"]) == received
@@ -86,6 +86,6 @@ def test_a_collection_that_anybody_starts_is_nobodys_trade(own_launchpad: Any, s
 
 
 def market_counts(sample: TradedSample) -> dict[str, Any]:
-    """Return the counts and the volume of the token's newest day."""
+    """Return the token's counts and volume on its newest day."""
     candles = Client().get(f"/api/tokens/{CHAIN_ID}/{sample.address}/candles?interval=1d&currency=quote").json()["data"]
     return {name: candles[-1][name] for name in ("trades", "buys", "sells", "volumeQuote")}

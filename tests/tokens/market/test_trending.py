@@ -1,4 +1,4 @@
-"""Tests of `GET /api/tokens/trending` of the provider's chains, against an HTTP stand-in for it."""
+"""Tests of `GET /api/tokens/trending` on the provider's chains, against an HTTP stand-in for it."""
 
 import json
 import subprocess
@@ -110,11 +110,11 @@ def test_it_sends_nothing_during_the_back_off_and_no_longer(client, market):
     assert client.get(PATH).status_code == 200
 
 
-# The limit of calls.
+# The call limit.
 
 
 def end_wait_for_turn():
-    """Advance by the time until the next turn, but not until the next one of anonymous callers."""
+    """End the wait for the next turn, but not the wait for anonymous callers' next turn."""
     redis_client().delete(provider_rate_limit.NEXT_SLOT_KEY)
 
 
@@ -127,7 +127,7 @@ def test_many_cold_pages_leave_the_refresh_its_turns(client, market, settings):
     for number, query in enumerate(pages):
         answer = client.get(PATH + query, REMOTE_ADDR=f"203.0.113.{number}")
         assert (answer.status_code, answer.headers["Cache-Control"]) == (503, "no-store")
-        # Two turns of twelve seconds, less the ten that were saved.
+        # Two twelve-second turns, less the ten seconds that were saved.
         assert 1 <= int(answer.headers["Retry-After"]) <= 15
         assert set(answer.json()) == {"error"}
     assert len(market.received) == 1
@@ -220,7 +220,7 @@ def test_an_answer_that_another_release_has_kept_is_not_read(client, market):
     assert client.get(PATH).status_code == 200
     (kept,) = json.loads(redis_client().get(KEY))
     spans = [set(kept[name]) for name in ("price_change_percentage", "volume_usd", "transactions")]
-    # A change of this needs a higher version.
+    # A change here needs a higher version.
     assert (trending.CACHE_VERSION, set(kept), spans, set(kept["transactions"]["h24"])) == (
         1,
         POOL_KEYS | {"base_token", "quote_token"},
@@ -261,7 +261,7 @@ def test_a_page_has_the_pools_in_order_with_our_tokens(client, market):
 
 def test_pools_of_solana_are_named_as_they_are_and_known_letter_by_letter(client, market):
     token, stranger = SolanaTokenFactory(), SolanaTokenFactory()
-    # The second is in no pool of ours, and has the letters of another token of ours.
+    # None of our pools has the second one's address, but one has the same letters in the other case.
     other = SolanaTokenFactory(pool_address=stranger.pool_address.swapcase())
     Token.objects.filter(pk=stranger.pk).delete()
     for pool, base in ((token.pool_address, token.contract_address), (stranger.pool_address, WRAPPED_SOL)):
@@ -520,7 +520,7 @@ def test_many_callers_cost_one_call(market):
     market.behave(Mode.STALL, seconds=1)
     answers = call_together(CALLERS)
     assert len(market.received) == 1
-    # One fetches, another one waits, and the threads of all others stay free.
+    # One fetches, another one waits, and all others' threads stay free.
     assert sorted(answer.status_code for answer in answers) == [200] * SLOTS + [503] * (CALLERS - SLOTS)
     assert len({answer.content for answer in answers}) == 2
 

@@ -306,7 +306,7 @@ def test_the_feed_check_names_seeded_faults_of_declared_launchpads(install, reco
 def fees_of_recorded_swaps(recording) -> list[tuple[int, int]]:
     """Return quote amount and fee, in parts per million, for each swap in the v3 pool and in the pair.
 
-    The v3 factory reports its pool's fee. The pair's is the one by which its reserves allow exactly the output.
+    The v3 factory reports its pool's fee. The pair's is the fee with which its reserves allow exactly the output.
     """
     expected, found, reserves = recording["expected"], [], {}
     is_first = int(expected["token"], 16) < int(expected["quote"], 16)

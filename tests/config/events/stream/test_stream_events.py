@@ -53,7 +53,7 @@ def test_a_client_that_reconnects_gets_each_event_once(start, publish):
     first = stream.listen()
     publish("a")
     [a] = first.take(1)
-    # More than there are turns, of which most have not sent the event yet.
+    # More readers than turns: most have not received the event yet.
     readers = [stream.listen(Last_Event_ID=str(a.id)) for _ in range(24)]
     publish("b")
     publish("c")
@@ -165,7 +165,7 @@ def test_history_is_lost_with_an_id_older_than_the_stored_events(start, publish)
     assert (lost.type, lost.id, lost.data) == ("history-lost", ids[4], {"oldest": ids[3], "newest": ids[4]})
     publish("next")
     assert subjects(reader.take(1)) == ["next"]
-    # The last of the events that are gone: none is missing.
+    # After the last deleted event none is missing.
     assert subjects(stream.listen(f"?lastEventId={ids[2]}").take(3)) == ["d", "e", "next"]
     assert subjects(stream.listen("?lastEventId=0").take(3)) == ["d", "e", "next"]
 

@@ -16,8 +16,7 @@ from tokens.chains.errors import LogDecodingError
 ABIS = Path(codec.__file__).parent / "json"
 NAMES = sorted(path.stem for path in ABIS.glob("*.json"))
 
-# From the documentation of the chain's contracts: file, event, topic0, number of indexed arguments. The signature of
-# v1 is that of v2, too.
+# From the contracts' documentation: file, event, topic0, number of indexed arguments. v2 has v1's signature.
 TOPICS = [
     ("v0", "TokenCreated", "0xcd465acec733178787a0c3bc8cd8f6eae657c45b61c6a3e15d13c176c9c536ad", 0),
     ("v1", "TokenCreated", "0x0e9d60e5c5597233717659e7b39411e0a61e7177252521b9c6f515f75f6fef01", 0),
@@ -169,7 +168,7 @@ def all_recorded_logs():
 
 
 def plain(value):
-    """Return values of any decoder in one form: lower-case hex, lists, whole numbers."""
+    """Return any decoder's values in one form: lower-case hex, lists, whole numbers."""
     if isinstance(value, dict) or hasattr(value, "items"):
         return {key: plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
@@ -230,7 +229,7 @@ def test_the_logs_of_a_launch_are_decoded_as_another_decoder_did(label):
         event = known.get((log["topics"][0], len(log["topics"])))
         if event and event.signature.startswith(reference["event"] + "("):
             ours = plain(event.decode(log))
-            # Proxies of other tokens have other names for the arguments of Transfer; the values are the same.
+            # Other tokens' proxies have other names for Transfer's arguments; the values are the same.
             theirs = plain(reference["args"])
             assert (ours == theirs) or list(ours.values()) == list(theirs.values())
             compared += 1
@@ -246,7 +245,7 @@ def test_a_malformed_log_is_undecodable(event):
     if data_types:
         broken += [fitting | {"data": data} for data in ("0x", "0x00", "0x" + "ff" * 2048, "0x" + "zz" * 32)]
     for log in broken:
-        # A word of ones is a valid number, and so is one of a smaller type with a sign: all other types refuse it.
+        # A word with only ones is a valid number, also in a smaller signed type: all other types refuse it.
         if log["data"].startswith("0xff") and set(data_types) <= {"uint256", "int256", "int24", "bytes32"}:
             continue
         with pytest.raises(LogDecodingError):

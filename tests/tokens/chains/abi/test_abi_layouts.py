@@ -1,4 +1,4 @@
-"""tokens/chains/abi/layouts.py: the decoders of fixed layouts accept and reject the same data as eth-abi."""
+"""tokens/chains/abi/layouts.py: fixed-layout decoders accept and reject the same data as eth-abi."""
 
 import json
 import sys
@@ -25,7 +25,7 @@ MADE_UP = {
 
 
 def layouts():
-    """Return name -> fields: every run of an event's values in `abis`, each layout once, and some unused ones."""
+    """Return name -> fields: the ABIs' event values, indexed or not, each layout once, and some unused layouts."""
     found = {}
     for name in NAMES:
         for item in json.loads((ABIS / f"{name}.json").read_text(encoding="utf-8")):
@@ -58,7 +58,7 @@ LAYOUTS = layouts()
 MADE = {label: compile_layout(fields) for label, fields in LAYOUTS.items()}
 every_layout = pytest.mark.parametrize("label", LAYOUTS)
 
-# Edge cases of offsets: inside and behind the data, and the bounds of machine integers.
+# Edge cases for offsets: inside and behind the data, and around machine integers' bounds.
 WORDS = st.one_of(
     st.integers(0, 80).map(lambda place: 32 * place),
     st.integers(0, 2_000),
@@ -75,7 +75,7 @@ def raw_types(fields):
 
 
 def valid(field):
-    """Return a strategy of values of a type, as eth-abi encodes them."""
+    """Return a strategy for values of a type, as eth-abi encodes them."""
     kind = field["type"]
     if kind.endswith("[]"):
         return st.lists(valid({**field, "type": kind[:-2]}), max_size=4)
@@ -96,7 +96,7 @@ def valid(field):
 
 
 def plain(field, value):
-    """Convert a value of eth-abi to that of our decoder."""
+    """Convert eth-abi's value to our decoder's form."""
     kind = field["type"]
     if kind.endswith("[]"):
         return tuple(plain({**field, "type": kind[:-2]}, item) for item in value)
@@ -110,7 +110,7 @@ def plain(field, value):
 
 
 def expected(label, data):
-    """Return the result of eth-abi, None where it rejects the data."""
+    """Return eth-abi's result, None where it rejects the data."""
     fields = LAYOUTS[label]
     try:
         values = eth_abi.decode(raw_types(fields), data, strict=False)

@@ -77,7 +77,7 @@ def spoiled(change: Any) -> Any:
 def with_high_s(raw: bytes) -> bytes:
     """Return the same key's other signature for the same transaction; nodes reject it."""
     s = int.from_bytes(raw[-32:], "big")
-    # The point's parity comes before r and s, each of which is prefixed by a length byte.
+    # The point's parity comes before r and s; a length byte precedes each of the two.
     parity = raw[-67]
     assert parity in (0x80, 0x01)
     return raw[:-67] + (b"\x01" if parity == 0x80 else b"\x80") + raw[-66:-32] + (ORDER - s).to_bytes(32, "big")

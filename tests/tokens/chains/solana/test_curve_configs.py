@@ -1,4 +1,4 @@
-"""tokens/chains/solana/curve_configs.py: terms of curves, from recorded bytes, and nodes that differ about them."""
+"""tokens/chains/solana/curve_configs.py: curve terms from recorded bytes, and nodes that differ about them."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tokens.chains.addresses import decode_base58
 from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.solana.curve_configs import CurveConfig, CurveSegment
 
-# The highest price of the program: the second segment of the recorded curve has hardly any liquidity.
+# The program's highest price: the recorded curve's second segment has hardly any liquidity.
 MAX_SQRT_PRICE = 79226673521066979257578248091
 CURVE = CurveConfig(
     start_sqrt_price=95_072_344_172_433_750,
@@ -53,7 +53,7 @@ def test_a_config_of_mints_with_a_hook_starts_alike(solana, solana_node):
 def test_the_reserve_follows_from_the_price(solana_node):
     event = decode_base58(inner(raw_of(solana_node, recorded.SWAP), 4)[-1]["data"])
     assert event[8:16] == mark("event", "EvtSwap2")
-    # The reserve after the recorded swap and that of the complete curve, before the time at the end of the event.
+    # The reserves after the recorded swap and of the complete curve, before the time at the event's end.
     reserve, threshold = (int.from_bytes(event[place : place + 8], "little") for place in (-24, -16))
     sqrt_price = 0x015D911465CA05DD
     # The program rounds in the pool's favour.
@@ -100,7 +100,7 @@ def test_nodes_that_agree_are_trusted(two, solana_node, other_node):
 
 
 def test_nodes_that_differ_are_not_trusted(two, other_node):
-    # Other terms that are as consistent: half of the prices, and twice the liquidity.
+    # Other consistent terms: half the prices, and twice the liquidity.
     for place, number in ((START_PRICE, CURVE.start_sqrt_price), (MIGRATION_PRICE, CURVE.migration_sqrt_price)):
         change_account(other_node, recorded.CONFIG, place, (number // 2).to_bytes(16, "little"))
     first, liquidity = CURVE.segments[0]

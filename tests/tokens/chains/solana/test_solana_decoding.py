@@ -31,7 +31,7 @@ from tokens.chains.registry.chains import load_registry
 ARGUMENTS = [borsh_text("Launch Sol"), borsh_text("LSOL"), borsh_text("https://example.org/lsol.json")]
 PLAIN = mark("global", "initialize_virtual_pool_with_spl_token")
 STRANGER = str(Pubkey.new_unique())
-# Indices of the launch's accounts among those of its instruction.
+# Indices of the launch's accounts in its instruction's accounts.
 CONFIG, CREATOR, BASE_MINT, _, POOL, PAYER = 0, 2, 3, 4, 5, 10
 
 
@@ -114,7 +114,7 @@ def with_an_event_under_another_authority(raw: Json) -> None:
 
 
 def with_an_event_before_it(raw: Json) -> None:
-    """Add the event in an outer instruction of the program that is none of the launchpad's."""
+    """Move the event to an earlier outer instruction for the same program, with unknown data."""
     entry = copy.deepcopy(outer(raw)[0]) | {"data": base58(b"elsewhere")}
     outer(raw).insert(0, entry)
     raw["meta"]["innerInstructions"] = [
@@ -124,7 +124,7 @@ def with_an_event_before_it(raw: Json) -> None:
 
 
 def with_an_event_after_it(raw: Json) -> None:
-    """Add the event in an outer instruction of another program."""
+    """Move the event to a later outer instruction for another program."""
     event = inner(raw).pop()
     outer(raw).append({"programIdIndex": add_key(raw, STRANGER), "accounts": [], "data": base58(b"go")})
     raw["meta"]["innerInstructions"].append({"index": 1, "instructions": [event]})
@@ -132,7 +132,7 @@ def with_an_event_after_it(raw: Json) -> None:
 
 def contradicting(place: int):
     def change(raw: Json) -> None:
-        """Replace the account at this index of the instruction, but not in the event."""
+        """Replace the account at this index in the instruction, but not in the event."""
         outer(raw)[0]["accounts"][place] = add_key(raw, STRANGER)
 
     return change
@@ -213,7 +213,7 @@ def test_it_refuses_too_few_accounts(solana, solana_node):
 
 
 def test_it_recognises_a_launch_by_its_payer_where_a_program_signed_for_it(solana_node, tmp_path):
-    """Read a launch paid by an account of a launchpad's own program, which is no signer of the message."""
+    """Read a launch paid by an account that a launchpad's own program owns; it does not sign the message."""
     info = load_registry(allow_list(tmp_path / "chains.toml", role="launch_creator", address=STRANGER)).solana
 
     def change(raw: Json) -> None:
@@ -247,7 +247,7 @@ def test_it_refuses_a_launch_that_was_undone(solana, solana_node):
 
 
 def by_another_program(raw: Json) -> None:
-    """Move the launch to an inner instruction of an unknown program, which the first instruction calls."""
+    """Move the launch to an inner instruction in a call to an unknown program."""
     launch = outer(raw).pop() | {"stackHeight": 2}
     outer(raw).append({"programIdIndex": add_key(raw, STRANGER), "accounts": [], "data": base58(b"go")})
     inner(raw).insert(0, launch)
@@ -373,7 +373,7 @@ def test_it_reads_none_of_many_where_one_can_not_be_decoded(solana, solana_node)
 
 @st.composite
 def damaged(draw: st.DrawFn, data: bytes) -> bytes:
-    """Return bytes of which one was dropped, changed or inserted."""
+    """Return bytes after one was dropped, changed or inserted."""
     place = draw(st.integers(0, len(data) - 1))
     value = draw(st.binary(max_size=2))
     return data[:place] + value + data[place + 1 :]

@@ -1,4 +1,4 @@
-"""tokens/chains/solana/bonding_curve_fees.py: pending trading fees of a pool, and accounts that are no pool."""
+"""tokens/chains/solana/bonding_curve_fees.py: a pool's pending trading fees, and accounts that are no pool."""
 
 import base64
 
@@ -14,9 +14,9 @@ from tokens.chains.rpc.quantities import BLOCK_LIMIT
 from tokens.chains.solana.bonding_curve_fees import PoolTotals
 from tokens.chains.token_fees import Currency, FeeShare, TokenFees
 
-# Offsets of the amounts in the recorded pool: base and quote, for the partner and for the creator.
+# Offsets in the recorded pool: base and quote amounts for the partner and for the creator.
 PARTNER_FEES, CREATOR_FEES = 264, 352
-# Offset of the time at which the curve was completed.
+# Offset: when the curve was completed.
 COMPLETED_AT = 344
 
 
@@ -37,7 +37,7 @@ def shares(solana):
 
 
 def test_it_returns_what_is_pending_after_the_creators_claim(solana):
-    # Of the 8,000,000 lamports that the recorded swap left to both, the creator has claimed half.
+    # The recorded swap left 8,000,000 lamports to both, and the creator has claimed half.
     assert solana.read_pool_fees(recorded.POOL) == TokenFees(
         block_number=1005,
         currencies=(
@@ -87,7 +87,7 @@ def test_it_returns_what_was_claimed_of_a_pool_with_a_transfer_hook(solana, sola
 
 def test_a_pool_without_a_swap_has_no_price_of_one(solana, solana_node):
     data = data_of(solana_node, recorded.POOL)
-    # state/virtual_pool.rs: the totals of trading fees, behind those of the protocol's.
+    # state/virtual_pool.rs: the trading fee totals, behind the protocol fee totals.
     totals = 8 + 64 + 5 * 32 + 4 * 8 + 2 * 8 + 16 + 8 + 8 + 16
     put(solana_node, recorded.POOL, data[:totals] + bytes(16) + data[totals + 16 :])
     assert solana.read_pool_totals([recorded.POOL])[recorded.POOL].sqrt_price is None
@@ -118,7 +118,7 @@ def test_the_next_node_is_used_for_fees_at_an_impossible_slot(solana_node, solan
     with SolanaStandIn() as honest:
         two = solana_chain(solana_info, solana_node.url, honest.url, attempts=1, breaker_failures=1)
         assert two.read_pool_fees(recorded.POOL).block_number == 1005
-    # Of the reads of pool, config and mint only the first one is sent to the faulty node.
+    # Pool, config and mint are read: only the first read is sent to the faulty node.
     assert account_calls(solana_node) == 1 and account_calls(honest) == 3
 
 

@@ -1,4 +1,4 @@
-"""tokens/chains/solana/mints.py: descriptions of a mint by its account, by Metaplex or by the launch."""
+"""tokens/chains/solana/mints.py: a mint's description from its account, from Metaplex or from the launch."""
 
 import base64
 import copy
@@ -38,7 +38,7 @@ from tokens.chains.solana.token_accounts import (
 )
 
 METADATA = "7mtfbMPCe5iRzUmXnb5FCSpuf1m19buiy5ssK5dpBwCz"
-# A mint with metadata that is no quote token of the registry.
+# A mint with metadata that is no quote token in the registry.
 OTHER_MINT = "2KW2XRd9kwqet15Aha2oK3tYvd3nWbTFH1MBiRAv1BE1"
 
 
@@ -203,7 +203,7 @@ def test_the_recorded_facts_need_no_account_of_a_pair_of_the_registry(solana, so
 
 
 class Made:
-    """A mint of Token-2022 that describes itself, made by LiteSVM in a transaction with a lookup table."""
+    """A Token-2022 mint that describes itself, made by LiteSVM in a transaction with a lookup table."""
 
     def __init__(self) -> None:
         self.vm = LiteSVM()
@@ -215,7 +215,7 @@ class Made:
         )[0]
 
     def transaction(self) -> dict:
-        """Return the `json` form of the transaction that made it."""
+        """Return the `json` form of the transaction that created the mint."""
         table = self._table([self.vault, self.program, _SYSTEM, _ASSOCIATED])
         message = MessageV0.try_compile(self.payer.pubkey(), self._instructions(), [table], self.vm.latest_blockhash())
         (lookup,) = message.address_table_lookups
@@ -277,11 +277,11 @@ _SYSTEM = Pubkey.from_string("1" * 32)
 
 
 def launched(raw, mint):
-    """Add a launch of the mint by the recorded config to a transaction, with the event of the program."""
+    """Add a launch of the mint with the recorded config to a transaction, with the program's event."""
     pool = str(Pubkey.new_unique())
     named = [recorded.CONFIG, recorded.PROGRAM, recorded.CREATOR, mint, recorded.WRAPPED_SOL, pool]
     message, loaded = raw["transaction"]["message"], raw["meta"]["loadedAddresses"]
-    # Accounts of the message come before those of its tables, so that the latter move.
+    # The message's accounts come before its lookup tables' accounts, whose indexes therefore move.
     before = len(message["accountKeys"])
     places = {key: add_key(raw, key) for key in [*named, recorded.EVENT_AUTHORITY]}
     moved = len(message["accountKeys"]) - before

@@ -1,4 +1,4 @@
-"""tokens/chains/solana: swaps of the recorded transaction and of changed ones, and their places in slots."""
+"""tokens/chains/solana: swaps in the recorded transaction and in changed ones, and their places in slots."""
 
 import base64
 import copy
@@ -38,7 +38,7 @@ from tokens.trades.pool_prices import pool_price
 
 STRANGER = str(Pubkey.from_bytes(b"\7" * 32))
 BUYER = "FezWPm3UEFa4nbF76D45V3gg9eZzhSxfw3tUES1Gr3o1"
-# Of 1 SOL, for the minted billion of 6 decimals.
+# The recorded purchase: 1 SOL in lamports, and tokens with 6 decimals, of which a billion was minted.
 PAID, BOUGHT = 1_000_000_000, 36_012_275_919_071
 SQRT_PRICE = 0x015D911465CA05DD
 # The swap is the transaction's fifth outer instruction, and the first two have four inner ones each.
@@ -55,10 +55,10 @@ RECORDED_SWAP = Swap(
     sender=BUYER,
     trader=BUYER,
 )
-# Outer instruction of the swap, its inner instructions that emit events, and places in its accounts.
+# The swap's outer instruction, its inner instructions that emit events, and places in its accounts.
 OUTER, OLDER, NEWER = 4, -2, -1
 CONFIG, POOL, PAYER = 1, 2, 9
-# Offsets in an event behind both discriminators, in the layouts of EvtSwap and EvtSwap2.
+# Offsets in an event behind both discriminators, in the layouts EvtSwap and EvtSwap2.
 DIRECTION = 64
 HEAD = len(EVENT_MARK) + 8
 
@@ -76,7 +76,7 @@ def event_data(raw: Json, place: int) -> bytes:
 
 
 def change_event(raw: Json, place: int, offset: int, data: bytes) -> None:
-    """Replace bytes of an event; `offset` is behind both discriminators."""
+    """Replace bytes in an event; `offset` is behind both discriminators."""
     before = event_data(raw, place)
     start = HEAD + offset
     inner(raw, OUTER)[place]["data"] = base58(before[:start] + data + before[start + len(data) :])
@@ -91,7 +91,7 @@ def test_it_reads_every_field_of_a_swap(solana):
 def test_the_recorded_bytes_are_what_the_program_documents(solana_node):
     raw = raw_of(solana_node, recorded.SWAP)
     keys = bytes(Pubkey.from_string(recorded.POOL)) + bytes(Pubkey.from_string(recorded.CONFIG))
-    # A purchase without a referral; of 1 SOL the curve gets 0.99, and the fees are 0.8 and 0.2 %.
+    # A purchase without a referral: the curve gets 0.99 SOL from 1 SOL, and the fees are 0.8 and 0.2 %.
     head, curve, fees = keys + bytes([1, 0]) + u64(PAID) + u64(0), u64(990_000_000), u64(8_000_000, 2_000_000, 0)
     bought, time = u64(BOUGHT) + SQRT_PRICE.to_bytes(16, "little"), u64(1_795_228_411)
     assert decode_base58(outer(raw)[OUTER]["data"]) == mark("global", "swap") + u64(PAID, 0)
@@ -99,13 +99,13 @@ def test_the_recorded_bytes_are_what_the_program_documents(solana_node):
         event_data(raw, OLDER)
         == EVENT_MARK + mark("event", "EvtSwap") + head + curve + bought + fees + u64(PAID) + time
     )
-    # Also the mode, the amount that the curve did not take, and the reserves of the curve, now and when it is complete.
+    # Also the mode, the amount that the curve did not take, and the curve's reserves, now and when it is complete.
     result = u64(PAID) + curve + u64(0) + bought + fees + curve + u64(85_000_000_000)
     assert event_data(raw, NEWER) == EVENT_MARK + mark("event", "EvtSwap2") + head + b"\0" + result + time
 
 
 def balance_changes(raw: Json) -> dict[tuple[str, str], int]:
-    """Return (account, mint) -> how the balance of its tokens changed in the transaction."""
+    """Return (account, mint) -> the token balance's change in the transaction."""
     keys, changes = keys_of(raw), dict[tuple[str, str], int]()
     for sign, name in ((-1, "preTokenBalances"), (1, "postTokenBalances")):
         for entry in raw["meta"][name]:
@@ -125,21 +125,21 @@ def test_its_amounts_are_the_changes_of_the_token_balances(solana, solana_node):
         (quote_vault, recorded.WRAPPED_SOL): swap.amount1,
         (bought, recorded.MINT): -swap.amount0,
     }
-    # The buyer's account of wrapped SOL is opened, emptied and closed: its coins came from the wallet, beside the fee
-    # of the transaction and the rent of the account of the bought token.
+    # The buyer's account for wrapped SOL is opened, emptied and closed: its coins came from the wallet, which also paid
+    # the transaction fee and the rent for the bought token's account.
     spent = raw["meta"]["preBalances"][0] - raw["meta"]["postBalances"][0]
     assert spent - raw["meta"]["fee"] - 2_039_280 == swap.amount1
 
 
 def test_its_price_is_that_of_the_pool_account_after_it(solana, solana_node):
     (swap,) = swaps_of(solana, recorded.SWAP)
-    # state/virtual_pool.rs: behind the discriminator a tracker of 64 bytes, five keys, four reserves and fees, and the
-    # partner's two fees. No later transaction of the recording changes the price.
+    # state/virtual_pool.rs: behind the discriminator a tracker with 64 bytes, five keys, four reserves and fees, and
+    # the partner's two fees. No later transaction in the recording changes the price.
     data = base64.b64decode(solana_node.accounts[recorded.POOL]["data"][0])
     place = 8 + 64 + 5 * 32 + 4 * 8 + 2 * 8
     assert swap.sqrt_price == int.from_bytes(data[place : place + 16], "little") << 32
     price = pool_price(swap.sqrt_price, decimals=6, quote_decimals=9, is_currency0=True)
-    # The average price of the purchase is between that of the launch and this one, and its fee is 1 %.
+    # The purchase's average price is between the launch price and this one, and its fee is 1 %.
     assert price is not None
     assert Decimal("0.9") < Decimal(PAID) / BOUGHT / 1000 / price < Decimal("1.02")
 
@@ -171,23 +171,23 @@ def by_swap2(raw: Json) -> None:
 
 
 def with_the_end_of_the_curve(raw: Json) -> None:
-    """Add the event of the swap that completes the curve."""
+    """Add the event that a swap emits when it completes the curve."""
     complete = copy.deepcopy(inner(raw, OUTER)[NEWER])
     complete["data"] = base58(EVENT_MARK + mark("event", "EvtCurveComplete") + b"\1" * 80)
     inner(raw, OUTER).append(complete)
 
 
 def newest_event(*, price: int = SQRT_PRICE, hook: str = "") -> bytes:
-    """Return the swap in the layout of version 0.2.2; both mints keep fees, beside what the pool receives and pays."""
+    """Return the swap in version 0.2.2's layout; both mints keep fees, beside what the pool receives and pays."""
     keys = bytes(Pubkey.from_string(recorded.POOL)) + bytes(Pubkey.from_string(recorded.CONFIG))
-    # A purchase of an exact input, without a referral and with fees in the quote.
+    # A purchase with an exact input, without a referral and with fees in the quote.
     amounts, fees = u64(PAID + 5, PAID, BOUGHT, BOUGHT - 7), u64(8_000_000, 2_000_000, 0)
     end = price.to_bytes(16, "little") + u64(990_000_000, 1_795_228_411)
     return EVENT_MARK + mark("event", f"EvtSwap3{hook}") + keys + bytes([1, 0, 0, 0]) + amounts + fees + end
 
 
 def with_the_newest_event(**of: Any):
-    """Add an event of version 0.2.2 to those before it."""
+    """Add an event in version 0.2.2's layout after the earlier ones."""
 
     def change(raw: Json) -> None:
         inner(raw, OUTER).append(inner(raw, OUTER)[NEWER] | {"data": base58(newest_event(**of))})
@@ -201,7 +201,7 @@ def with_the_newest_event_only(raw: Json) -> None:
 
 
 def for_another_fee_payer(raw: Json) -> None:
-    """Have the swap's payer be an account of another program, which is no signer of the message."""
+    """Have another program's account pay for the swap; it does not sign the message."""
     outer(raw)[OUTER]["accounts"][PAYER] = add_key(raw, STRANGER)
 
 
@@ -309,7 +309,7 @@ def test_it_reads_no_swap_where_none_was_made(solana, solana_node, change):
 
 
 def through_a_router(raw: Json) -> None:
-    """Move the swap and a copy of it into one instruction of an unknown program."""
+    """Move the swap and its copy into one instruction for an unknown program."""
     swap, parts = outer(raw)[OUTER] | {"stackHeight": 2}, inner(raw, OUTER)
     outer(raw)[OUTER] = {"programIdIndex": add_key(raw, STRANGER), "accounts": [], "data": base58(b"go")}
     parts[:] = [swap, *copy.deepcopy(parts), copy.deepcopy(swap), *copy.deepcopy(parts)]
@@ -322,7 +322,7 @@ def test_it_reads_each_swap_of_a_router(solana, solana_node):
 
 
 def add_swaps(node, count, *, slot=2000):
-    """Add copies of the swap to a slot; return their signatures."""
+    """Add swap copies to a slot; return their signatures."""
     made = []
     for number in range(count):
         forms = varied(node.transactions[recorded.SWAP], keys={recorded.SWAP: signature_of(f"{slot} {number}")})

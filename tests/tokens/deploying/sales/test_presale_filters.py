@@ -1,4 +1,4 @@
-"""Tests of the filters of `GET /api/presales`, on the contracts of the development chain."""
+"""Tests of the filters in `GET /api/presales`, on the development chain's contracts."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def presale(contracts):
 
 @pytest.fixture
 def ids(get):
-    """Return the ids of a page."""
+    """Return a page's ids."""
 
     def ids(**parameters):
         return [each["presaleId"] for each in get(PATH, chainId=CHAIN_ID, **parameters)["presales"]]
@@ -35,7 +35,7 @@ def ids(get):
 
 
 def make_sales(contracts: Any, presale: Any) -> None:
-    """Make presales that are launched, failed, active and successful, and one of another owner: 1 to 5."""
+    """Make a launched, a failed, an active and a successful presale, and another owner's: ids 1 to 5."""
 
     def send(call: Any, **options: Any) -> None:
         node_client.transact(contracts.rpc_url, call, **options)
@@ -93,7 +93,7 @@ def test_ended_presales_are_read_once_and_others_again(
         get(PATH, chainId=CHAIN_ID)
         read.clear()
         assert ids(state="launched") == [1]
-        # The scan of all, and that of the others.
+        # One scan over all presales, and one over the others.
         assert sorted(read) == [1, 2, 3, 3, 4, 4, 5, 5]
         read.clear()
         assert (ids(state="failed"), read) == ([2], [])

@@ -58,7 +58,7 @@ class Curves:
         self.call("sell", token, amount, 0, sender=OTHER)
 
     def time_of(self, name: str) -> datetime:
-        """Return the block time of the only event with this name."""
+        """Return the block time for the only event with this name."""
         contract = node_client.bind_contract(self.at.rpc_url, "CurveLaunchpad", self.at.curve_launchpad)
         (event,) = contract.events[name]().get_logs(from_block=0)
         return datetime.fromtimestamp(self.launchpad.web3.eth.get_block(event["blockHash"])["timestamp"], UTC)
@@ -74,7 +74,7 @@ class Curves:
         return sum(each["gasUsed"] * each["effectiveGasPrice"] for each in receipts if each["from"] == sender)
 
     def swap(self, token: str, value: int) -> None:
-        """Buy in the pool of a graduated token."""
+        """Buy in a graduated token's pool."""
         low, high = sorted((token, self.at.wrapped_native), key=str.lower)
         key = (low, high, 10_000, 200, "0x" + "00" * 20)
         arguments = [key, self.at.wrapped_native, value, 0]
@@ -113,7 +113,7 @@ def followed(curves):
 
 
 def amounts(token: str) -> list[int]:
-    """Return what the stored trades of a token moved to its traders."""
+    """Return what a token's stored trades moved to its traders."""
     trades = PoolTrade.objects.filter(token__contract_address=token).order_by("position")
     return [trade.amount_token if trade.is_buy else -trade.amount_token for trade in trades]
 
@@ -130,9 +130,9 @@ def test_trades_with_a_curve_are_those_of_its_traders(curves, followed):
     assert TokenDocument.objects.get(token=row).uri == URI
     assert amounts(token) == [curves.balance(token, SENDER), bought, -(bought // 3)]
     first = PoolTrade.objects.order_by("position").first()
-    # One percent of what was sent is the creator's.
+    # The creator gets 1 % of the sent value.
     assert first.amount_quote == ETHER // 10 * 99 // 100
-    # The product of the curve's reserves is constant: 1,066,666,667 tokens and one ether.
+    # The curve's reserves have a constant product: 1,066,666,667 tokens and one ether.
     reserve = 1 + Decimal("0.099")
     assert first.price == pytest.approx(reserve * reserve / 1_066_666_667, rel=Decimal("1e-15"))
     market = Market.objects.get(token=row)
@@ -142,7 +142,7 @@ def test_trades_with_a_curve_are_those_of_its_traders(curves, followed):
 
 
 def test_trades_are_what_traders_paid_and_got(curves, followed):
-    """Check with the fees of the launchpad, by balances of the native coin without gas."""
+    """Check with the launchpad's fees, by native balances without gas."""
     token, moved = curves.launch("Paid"), []
 
     def counted(act):
@@ -163,7 +163,7 @@ def test_trades_are_what_traders_paid_and_got(curves, followed):
 
 
 def graduations(client: Client) -> list[tuple[bool, str | None, str | None]]:
-    """Return whether and when launches have graduated, or why that is unknown, in the ledger of their creator."""
+    """Return whether and when launches have graduated, or why that is unknown, from their creator's ledger."""
     launches = client.get(f"/api/creators/{SENDER}").json()["data"]["launches"]
     names = ("graduated", "graduatedReason", "graduatedAt")
     return [tuple(launch["outcome"][name] for name in names) for launch in launches]
@@ -174,7 +174,7 @@ def test_a_token_keeps_its_history_in_the_pool_that_it_graduates_into(curves, fo
     curves.buy(token, ETHER)
     followed.catch_up()
     mark = curves.launchpad.snapshot()
-    # All that is left; the rest of the value comes back.
+    # The curve's whole remaining supply; the rest of the value comes back.
     curves.buy(token, 5 * ETHER)
     before = curves.balance(token, OTHER)
     assert before == 8 * SUPPLY // 10
@@ -264,7 +264,7 @@ def test_the_ledger_of_a_new_creator_has_what_the_chain_paid_it(curves, followed
         assert entry["token"]["contract_address"] == token
         claims = [each["claimed"]["amount"] for each in entry["fees"] if each["recipient"] == account]
         assert sorted(claims) == ["0", str(amount)]
-        # Sums of other chains are not complete.
+        # Sums from other chains are not complete.
         (wallet,) = [each for each in ledger["claimed"] if each["chainId"] == curves.launchpad.chain_id]
         assert (wallet["currency"], wallet["symbol"], wallet["decimals"]) == (ZERO_ADDRESS, "ETH", 18)
         assert wallet["claimed"]["amount"] == str(amount)

@@ -1,4 +1,4 @@
-"""Trades of a followed chain: of its head, its history and its reorganisations, with candles, sums and markets."""
+"""Trades on a followed chain: at its head, in its history and after reorgs, with candles, sums and markets."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -32,7 +32,7 @@ from tokens.models import (
 
 pytestmark = pytest.mark.django_db
 
-# That of simulated chains.
+# The simulated chains' id.
 CHAIN = 8453
 # Blocks that are mined while the history is read.
 GROWTH = 4
@@ -64,7 +64,7 @@ def read(row: Coverage, *, to: int, **options: int) -> None:
 
 
 def begin_at(node, chain: SimulatedChain, number: int) -> Followed:
-    """Return the head of the chain as it was at a block."""
+    """Return the chain's head as it was at a block."""
     node.pinned = chain.blocks[: number + 1]
     followed = Followed(CHAIN)
     followed.catch_up()
@@ -85,7 +85,7 @@ def test_the_head_writes_trades_with_their_traders_in_the_blocks_of_their_launch
 
 
 def test_trades_stay_in_a_block_that_is_read_again_for_events(settings, forget_chains, tmp_path):
-    # The bloom filter of its block 30 matches events by accident, and its trades are in pools of blocks 11 and 28.
+    # Block 30's bloom filter matches events by accident, and its trades are in pools from blocks 11 and 28.
     chain = SimulatedChain(53, traffic=Traffic(swaps=1.0))
     chain.mine(60)
     with serve(chain) as node:
@@ -118,7 +118,7 @@ def test_a_reorganisation_takes_trades_and_candles_back(chain, node, depth):
 
 
 def test_the_history_has_all_trades_whatever_was_launched_while_ranges_were_requested(chain, node, settings):
-    """Check a selection by name, of which ranges that are requested before a launch is read lack the pool."""
+    """Check a selection by name: ranges that are requested before a launch is read lack its pool."""
     settings.FOLLOW_LONGEST_RANGE_BLOCKS = settings.FOLLOW_RANGE_BLOCKS = 4
     row = live(chain)
     read(row, to=final(chain))
@@ -154,9 +154,9 @@ def test_the_window_is_read_again_with_the_pools_known(chain, node):
 def test_what_the_head_reads_while_the_history_joins_it_has_trades_of_all_tokens(
     chain, settings, forget_chains, tmp_path
 ):
-    """Check blocks of which the head requests the logs before the history writes tokens with trades in them."""
+    """Check blocks whose logs the head requests before the history writes tokens that are traded in them."""
     settings.FOLLOW_FROM = {CHAIN: 0}
-    # The history is read during one request of the head.
+    # The history is read during one request for the head.
     settings.RPC_TIMEOUT_SECONDS = settings.RPC_PATIENCE_SECONDS = 60.0
     joined: list[bool] = []
 
@@ -209,7 +209,7 @@ def test_the_end_of_a_history_prices_the_sums_of_all_tokens_by_its_rates(chain, 
     reference = info.reference_pools[0]
     opened = RollingSum.objects.filter(token__paired_token=reference.currency)
     assert not opened.filter(opening_usd__isnull=False).exists()
-    # A rate of the history; few of these tokens are traded in its last block.
+    # A rate from the history; few of these tokens are traded in its last block.
     ReferencePrice.objects.create(
         chain_id=CHAIN, pool=reference.pool, block_number=0, position=0, at=begin, currency=reference.currency, usd=3000
     )
@@ -324,5 +324,5 @@ def test_a_block_and_a_range_cost_two_calls_more_with_trades(chain, node, settin
         # The first run's blocks become final with the second's.
         read(row, to=90)
         calls[bool(chains)] = at_head, sum(node.received.values())
-    # Each block is one call of the test for the newest header, and docs/operating.md has the others.
+    # Per block, the test itself makes one call for the newest header; docs/operating.md has the others.
     assert calls == {True: (10 * (1 + 3), 3), False: (10 * (1 + 5), 5)}

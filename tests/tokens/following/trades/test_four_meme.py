@@ -1,6 +1,6 @@
 """four.meme as it is built in, with contracts in its places that emit its events: nobody published its code.
 
-Topics and the meaning of amounts are from readers that compared them with receipts: a buyer pays cost and fee, and a
+Topics and what amounts mean come from readers that compared them with receipts: a buyer pays cost and fee, and a
 seller gets cost without fee.
 """
 
@@ -39,9 +39,9 @@ class Manager(Emitters):
 
     def __init__(self, launchpad, quote):
         super().__init__(launchpad.deployment.rpc_url)
-        # The part of EMITTER behind its constructor.
+        # EMITTER's part behind its constructor.
         launchpad.rpc("anvil_setCode", MANAGER, f"0x{EMITTER[24:]}")
-        # Twelve words, of which the third is the quote token.
+        # The helper returns twelve words; the third is the quote token.
         launchpad.rpc("anvil_setCode", HELPER, f"0x73{quote[2:]}60405261018060 00f3".replace(" ", ""))
 
     def create(self, token):
@@ -77,7 +77,7 @@ def test_events_are_those_of_the_chain():
 
 
 def test_trades_of_all_tokens_are_read_once_by_contract_and_topic(own_launchpad, install):
-    """The launch is in the range: its curve, the contract of all tokens, is no pool that has to be read after it."""
+    """The launch is in the range: its curve, the contract for all tokens, is no pool that has to be read after it."""
     manager, followed = install("0x" + "00" * 20)
     token, own = own_launchpad.deployment.wrapped_native, select_pools([])
     manager.create(token)
@@ -102,10 +102,10 @@ def test_its_launches_and_trades(own_launchpad, install, is_native):
     manager, followed = install("0x" + "00" * 20 if is_native else at.usd)
     token = at.wrapped_native
     launched = manager.create(token)
-    # 6 gwei of the quote token for a whole token.
+    # 6 gwei in the quote token for a whole token.
     manager.trade(BOUGHT, token, price=6 * 10**9, amount=10**6 * ETHER, cost=6 * 10**15, fee=6 * 10**13)
     manager.trade(SOLD, token, price=5 * 10**9, amount=10**5 * ETHER, cost=5 * 10**14, fee=5 * 10**12)
-    # Of tokens that are not indexed, the same contract emits the same logs.
+    # The same contract emits the same logs about tokens that are not indexed.
     manager.trade(BOUGHT, at.usd, price=1, amount=ETHER, cost=ETHER, fee=1)
     followed.catch_up()
     row = Token.objects.get(tx_hash=launched)

@@ -1,6 +1,6 @@
-"""Costs of declared launches at the head: requests to the node in sequence, and statements, counted and not timed.
+"""Costs of declared launches at the head: sequential node requests, and statements, counted and not timed.
 
-Each block has a recorded launch several times, of another token each.
+Each block has a recorded launch several times, each time with another token.
 """
 
 import json
@@ -20,7 +20,7 @@ from tokens.models import Token
 pytestmark = pytest.mark.django_db
 
 DATA = Path("tests/data/launchpads")
-# Of the recorded launches' own values that no two launches share.
+# Keys of recorded values that no two launches share.
 _IDS = ("token", "pool_id", "bonding_pair", "uniswap_pair")
 REFERENCE_POOL = f"""
 quote_tokens = [
@@ -29,12 +29,12 @@ quote_tokens = [
 ]
 reference_pools = [{{ pool = "0x{"11" * 32}", currency = "0x{"ee" * 20}", stable = "0x{"cc" * 20}" }}]
 """
-# As many digits of a value stay, so that a token sorts as the recorded one.
+# Each value keeps so many digits, so that a token sorts like the recorded one.
 _KEPT = 10
 
 
 def copy_launch(recording, number):
-    """Return the recorded launch as the transaction at this place of its block, and its views, of another token."""
+    """Return the launch and its views with another token, as the transaction with this index in the block."""
     launch, expected = recording["transactions"][0], recording["expected"]
     text = json.dumps([launch, recording["calls"]])
     own = [launch["transaction"]["hash"], *(expected[name] for name in _IDS if name in expected)]
@@ -48,7 +48,7 @@ def copy_launch(recording, number):
 
 
 class Head:
-    """The head of a chain, before the block with the launches."""
+    """Followed head before the block with the launches."""
 
     def __init__(self, recording, count, node):
         copies = [copy_launch(recording, number) for number in range(count)]
@@ -68,7 +68,7 @@ class Head:
             node.hold(replace(mined, block=self.block))
 
     def advance(self):
-        """Follow the block; return the methods of each request, and the statements."""
+        """Follow the block; return each request's methods, and the statements."""
         newest = self.followed.newest()
         self.node.received.clear()
         with CaptureQueriesContext(connection) as statements:
@@ -83,7 +83,7 @@ def head(recorded_node, settings, forget_chains, tmp_path):
     def begin(path, count):
         recording = load_recording(path)
         node = recorded_node(recording)
-        # Of a chain that has pools, blocks are read with the senders of their transactions.
+        # On a chain with reference pools, blocks are read with their transactions' senders.
         settings.CHAINS_FILES = (str(write_registry(recording, tmp_path, more=REFERENCE_POOL)),)
         settings.RPC_URLS, settings.LAUNCHPADS = {CHAIN: (node.url,)}, {CHAIN: (name_of(recording),)}
         forget_chains()
@@ -92,8 +92,8 @@ def head(recorded_node, settings, forget_chains, tmp_path):
     return begin
 
 
-# By launch: requests to the node in sequence. Logs of the block; transactions in full, of launches whose logs other
-# contracts emit; all views; quote tokens that have no symbol at the block; logs of pools that are new.
+# Sequential node requests by launch: the block's logs; full transactions for launches whose logs other contracts
+# emit; all views; quote tokens that have no symbol at the block; new pools' logs.
 @pytest.mark.parametrize(
     ("name", "sequence"),
     [
@@ -118,5 +118,5 @@ def test_launches_of_a_block_take_the_requests_and_statements_of_one(name, seque
 
 def test_views_that_launches_share_are_called_once(head):
     requests, _ = head(DATA / "zora-creator_coin_1.json", 4).advance()
-    # Supply and decimals of each token; symbol and decimals of their quote token.
+    # Each token's supply and decimals; their quote token's symbol and decimals.
     assert requests[1] == ["eth_call"] * (2 * 4 + 2)

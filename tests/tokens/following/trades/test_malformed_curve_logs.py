@@ -1,6 +1,6 @@
-"""Malformed logs of trusted contracts: left out, counted and reported, in each reading, and nothing else is lost.
+"""Malformed logs from trusted contracts: left out, counted and reported, in each reading, and nothing else is lost.
 
-The contracts of the launchpad emit any log: topic and data are their calldata.
+The launchpad's contracts emit any log: topic and data are their calldata.
 """
 
 import pytest
@@ -22,7 +22,7 @@ from tokens.models import IndexRequest, PoolTrade, Token
 
 pytestmark = pytest.mark.django_db
 
-# LOG1 of calldata: topic, data.
+# A contract that logs its calldata by LOG1: topic, data.
 EMITTER = "0x601280600b6000396000f3" + "60203603806020600037600035906000a100"
 MADE, TRADED = "Made(address,address,string)", "Traded(address,uint256,uint256)"
 OWN, RENAMED = "Traded(uint256,uint256)", "Renamed(address,string)"
@@ -59,7 +59,7 @@ to = "name"
 
 
 class Emitters:
-    """The launchpad's contract, a token that is its own curve, and a contract of somebody else."""
+    """The launchpad's contract, a token that is its own curve, and a foreign contract."""
 
     def __init__(self, url):
         self.url = url
@@ -100,7 +100,7 @@ def words(*numbers):
 
 
 def emit_malformed(emitters):
-    """Emit malformed logs, and return transaction -> (contract) of those by the launchpad and its token."""
+    """Emit malformed logs; return transaction -> (contract) for logs by the launchpad and its token."""
     token = int(emitters.token, 16)
     by_contract = [
         # Words too few, a word that is no address, and more than any token has.
@@ -113,14 +113,14 @@ def emit_malformed(emitters):
         emitters.emit(emitters.contract, RENAMED, words(token, 9_999)),
     ]
     by_token = emitters.emit(emitters.token, OWN, words(TOKENS))
-    # No curve, and a trade with nothing, as of a rounded amount.
+    # No curve, and a trade with nothing, as a rounded amount makes it.
     emitters.emit(emitters.other, OWN, words(TOKENS))
     emitters.trade(tokens=0)
     return dict.fromkeys(by_contract, emitters.contract) | {by_token: emitters.token}
 
 
 def undecodable():
-    """Return transaction -> contract of the undecodable transactions of the launchpad."""
+    """Return transaction -> contract for the launchpad's undecodable transactions."""
     found = IndexRequest.objects.filter(undecodable=True, launchpad="odd")
     return dict(found.values_list("tx_hash", "contract"))
 
@@ -193,7 +193,7 @@ def test_each_reading_of_blocks_has_the_same_undecodable_logs(own_launchpad, emi
     ]
     ours = [[log for log in reading.undecodable if log.emitter != emitters.other] for reading in readings]
     assert ours[0] == ours[1] == ours[2]
-    # Those of changes are found when they are stored.
+    # Malformed changes are found when they are stored.
     assert len(ours[0]) == len(expected) - 1
 
 

@@ -1,6 +1,6 @@
 """Launch events that a contract repeats for a token: the first on the chain counts, as long as the chain has its block.
 
-The repetition names another curve, whose trades would replace those of the token's own.
+The repetition names another curve, whose trades would replace the trades in the token's own curve.
 """
 
 import pytest
@@ -45,7 +45,7 @@ quote_in = "paid"
 
 
 class Factory(Emitters):
-    """A factory that emits any launch of any token, the token, and two curves."""
+    """A factory that emits any launch event for any token, the token, and two curves."""
 
     def __init__(self, launchpad):
         super().__init__(launchpad.deployment.rpc_url)
@@ -59,7 +59,7 @@ class Factory(Emitters):
         return self.emit(curve, OWN, encode(["uint256", "uint256"], [tokens, PRICE]))
 
     def launch_twice(self):
-        """Launch the token and then a rival of it, with trades in both curves; return both launches."""
+        """Launch the token, and again with the rival curve, with trades in both curves; return both launches."""
         first = self.launch(self.curve, "First")
         self.trade_in(self.curve, TOKENS)
         second = self.launch(self.rival, "Second")
@@ -101,7 +101,7 @@ def block_of(factory, tx_hash):
 
 
 def stored():
-    """Return name and curve of the token, and the amounts of its trades."""
+    """Return the token's name and curve, and its trades' amounts."""
     token = Token.objects.on_chain().get()
     trades = PoolTrade.objects.filter(token=token).order_by("position").values_list("amount_token", flat=True)
     return token.name, token.pool_address, [int(amount) for amount in trades]
@@ -144,7 +144,7 @@ def test_history_stores_the_first_launch_in_any_order(factory, own_launchpad):
     assert not read_as_final(chain_id, block_of(factory, first))
     assert (all_rows(), stored()) == (in_order, expected)
     assert candles() == in_candles
-    # A later reading of the repetition's blocks alone.
+    # A later reading that has only the repetition's blocks.
     assert not read_as_final(chain_id, block_of(factory, second))
     assert stored() == expected
 

@@ -1,4 +1,4 @@
-"""Progress of tokens on a bonding curve: with each trade, and by the walk through pools for what trades lack."""
+"""Tokens' progress on a bonding curve: with each trade, and by the walk through pools for what trades lack."""
 
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -23,9 +23,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 SOLANA = 101
 SQRT_PRICE = 0x015D911465CA05DD
-# 0.99 of 85 SOL.
+# 0.99 SOL as a percentage of 85 SOL.
 RECORDED = Decimal("1.164705")
-# Offsets in a pool's account: the time of the curve's end, and the totals of trading fees.
+# Offsets in a pool's account: the curve's end time, and the trading fee totals.
 COMPLETED_AT, TRADING_FEES = 344, 328
 
 
@@ -116,7 +116,7 @@ def test_the_swap_that_completes_the_curve_graduates_the_token(node):
 def test_the_pools_account_has_the_time_of_graduation(node):
     follow()
     walk()
-    # Rounding may leave the price below that of the end.
+    # Rounding may leave the price below the curve's last one.
     swap_to(node, "the last", CURVE.migration_sqrt_price - 1)
     follow()
     assert progress() == Decimal("99.999999")
@@ -198,7 +198,7 @@ def test_queries_of_a_later_walk_do_not_grow_with_the_tokens(node, django_assert
         node.launch(f"more {number}")
         node.swap(f"of {number}", of=f"more {number}")
     follow()
-    # Two pages of tokens, the second without any; their markets twice and claims; and that there is no failure.
+    # Two token pages, the second empty; their markets twice and claims; and that there is no failure.
     with django_assert_num_queries(6):
         walk()
 
