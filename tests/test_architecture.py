@@ -781,8 +781,9 @@ def test_the_prose_is_in_the_words_of_the_field(modules):
     assert figures["persons"] <= 1.5 and figures["speech"] <= 3 and figures["field"] >= 8, figures
 
 
-def test_the_prose_of_benchmarks_has_few_noun_chains():
-    figures = grammar([file.read_text(encoding="utf-8") for file in (ROOT / "benchmarks").rglob("*.py")])
+@pytest.mark.parametrize("folder", ["benchmarks", "tests"])
+def test_prose_beside_the_product_has_few_noun_chains(folder):
+    figures = grammar([(ROOT / path).read_text() for path in _paths(ROOT / folder) if path.endswith(".py")])
     assert figures["of"] <= MAX_GRAMMAR["of"] and figures["relatives"] <= MAX_GRAMMAR["relatives"], figures
 
 
