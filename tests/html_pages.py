@@ -1,4 +1,4 @@
-"""Parser of public pages, and what must hold for each of them."""
+"""Parser for public pages, and what must hold for each page."""
 
 import re
 from html.parser import HTMLParser
@@ -10,7 +10,7 @@ HOSTILE = "</bdi></title><script>alert(1)</script><img src=x onerror=alert(1)>\"
 
 
 class Page(HTMLParser):
-    """A parser that collects the names of elements, their attributes, all addresses and the texts of a page."""
+    """A parser that collects a page's element names, their attributes, all addresses and the texts."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -21,7 +21,7 @@ class Page(HTMLParser):
         self.loaded: list[str] = []
         self.texts: list[str] = []
         self.scripts_inside = False
-        # Titles of the page; shapes of pictures have titles of their own.
+        # Titles for the page; shapes in pictures have their own.
         self.titles = 0
         self._is_in_picture = False
         self.feed(text)
@@ -47,7 +47,7 @@ class Page(HTMLParser):
 
 
 def read_page(answer: Any) -> Page:
-    """Return the parsed page of a response with status 200, which runs and loads nothing but what is ours."""
+    """Return the parsed page in a 200; check that it runs and loads only our files."""
     assert answer.status_code == 200
     page = Page(answer.text)
     assert not page.scripts_inside

@@ -226,7 +226,7 @@ def test_it_refuses_tokens_of_others_than_those_on_the_list(client, issuer, admi
     others = [
         issuer.quick_auth(6, domain=DOMAIN),
         issuer.quick_auth(5, domain="other.example"),
-        # The FID of an administrator, in a token of another issuer than the one on the list.
+        # An administrator's FID, in a token by another issuer than the listed one.
         issuer.privy("did:privy:a", app_id=APP_ID, fid=5),
         issuer.privy("5", app_id=APP_ID),
         credentials.issue_key("Acme", scopes=[Scope.READ]),
@@ -397,7 +397,7 @@ def test_endpoints_distinguish_administrators_from_others(client, staff, issuer,
     assert sees(client, **bearer(issuer.privy("did:privy:a", app_id=APP_ID, fid=5))) is False
     by_password(client)
     assert sees(client) is sees(client, **as_user(issuer, 6)) is True
-    # A bad token is refused also beside a good cookie; a bad cookie is none.
+    # A bad token is refused also beside a good cookie; a bad cookie counts as absent.
     assert sees(client, **bearer("x")) == 401
     AdminSession.objects.update(expires_at=timezone.now())
     assert sees(client) is False

@@ -1,4 +1,4 @@
-"""Isolation of users' pretokens when FIDs and linked accounts change owner, with tokens of real issuers."""
+"""Isolation between users' pretokens when FIDs and linked accounts change owner, with real issuers' tokens."""
 
 import time
 from datetime import timedelta
@@ -17,7 +17,7 @@ FID = 5
 
 @pytest.fixture
 def token(issuer):
-    """Return a function that makes a token of a subject or of a FID, or of both, issued `ago` seconds before now."""
+    """Return a function that makes a token with a subject, a FID or both, issued `ago` seconds before now."""
 
     def make(subject=None, *, fid=None, ago=0, **times):
         times = {"iat": int(time.time()) - ago, "exp": int(time.time()) - ago + 3600} | times
@@ -29,7 +29,7 @@ def token(issuer):
 
 
 def create_for(token, keyword):
-    """Create a pretoken of the user with this token."""
+    """Create a pretoken for the user with this token."""
     user = resolve_user(identity.verify_token(token))
     return PretokenFactory(owner_id=user.person_id, keyword=keyword)
 

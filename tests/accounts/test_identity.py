@@ -89,7 +89,7 @@ def public_pem(issuer) -> bytes:
 
 
 def hmac_signed(issuer, secret: bytes, algorithm: str = "HS256") -> str:
-    """Sign by hand, since the library refuses to sign with what looks like a public key."""
+    """Sign by hand, since the library refuses a key that looks like a public one."""
     message = f"{part({'alg': algorithm, 'kid': 'quick-auth-1', 'typ': 'JWT'})}.{part(claims(issuer))}"
     signature = jwt.algorithms.HMACAlgorithm(jwt.algorithms.HMACAlgorithm.SHA256).sign(message.encode(), secret)
     return f"{message}.{base64.urlsafe_b64encode(signature).rstrip(b'=').decode()}"

@@ -1,4 +1,4 @@
-"""Permissions of operators and support in the admin site, by the groups that migrations make."""
+"""Operators' and support's permissions in the admin site, by the groups that migrations create."""
 
 import re
 from importlib import import_module
@@ -86,7 +86,7 @@ def client_in(group: str) -> Client:
 
 
 def deploying_rows():
-    """Create a row of each list about deployments, in the sequence of the lists."""
+    """Create a row for each list about deployments, in the lists' sequence."""
     attempt = DeployAttemptFactory()
     key = attempt.deployment.partner_key
     switch = DeploySwitch.objects.create(chain_id=8453, paused=True)
@@ -159,7 +159,7 @@ def test_neither_group_reaches_accounts_of_people(group, address):
     assert client_in(group).get(f"/admin/{address}").status_code in (403, 404)
 
 
-# A user with the permissions of support sees all lists in tests/config/operators.
+# In tests/config/operators, a user with support's permissions sees all lists.
 @pytest.mark.parametrize(("group", "pages"), [(roles.OPERATOR, ["", "{}/change/"]), (roles.SUPPORT, ["{}/change/"])])
 def test_both_see_all_lists(group, pages):
     client = client_in(group)
@@ -281,7 +281,7 @@ def granted() -> dict[str, set[str]]:
 
 
 def named_otherwise() -> list[str]:
-    """Return permissions of our models that are not named as Django names them."""
+    """Return our models' permissions that are not named as Django names them."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT p.name FROM auth_permission p JOIN django_content_type c ON c.id = p.content_type_id"

@@ -22,12 +22,12 @@ def by_fid(fid, issuer=QUICK_AUTH):
 
 
 def by_subject(subject, *, issuer=PRIVY):
-    """Return the identity of a token without a claim about a FID."""
+    """Return the identity in a token without a FID claim."""
     return VerifiedIdentity(issuer=issuer, subject=subject, kind=SubjectKind.ID, fid=None)
 
 
 def claiming(subject, fid, *, ago=0, lasts=3600):
-    """Return the identity of a token with this FID claim, issued `ago` seconds ago and valid `lasts` seconds more."""
+    """Return the identity in a token with this FID claim, issued `ago` seconds ago and valid `lasts` seconds more."""
     at = timezone.now().replace(microsecond=0) - timedelta(seconds=ago)
     claim = FidClaim(valid_from=at, valid_until=at + timedelta(seconds=ago + lasts))
     return VerifiedIdentity(issuer=PRIVY, subject=subject, kind=SubjectKind.ID, fid=fid, fid_claim=claim)
@@ -116,11 +116,11 @@ def test_a_fid_is_the_subjects_whose_token_showed_it_last():
     old = resolve_user(claiming("a", 5, ago=900))
     new = resolve_user(claiming("b", 5, ago=500))
     assert set(old.person_ids) & set(new.person_ids) == {old.person_ids[1]}
-    # Older tokens, the other's too, and one of a subject that has never come change nothing.
+    # Older tokens change nothing: the first subject's or one by a subject that has never come.
     for outdated in (claiming("a", 5, ago=900), claiming("a", 5, ago=600), claiming("c", 5, ago=600)):
         assert len(resolve_user(outdated).person_ids) == 1
         assert resolve_user(by_fid(5)).person_ids == new.person_ids[::-1]
-    # Nor after the newer one has disclaimed it: then the FID has no subject.
+    # Nor do they after the newer subject has disclaimed the FID, which then has no subject.
     resolve_user(claiming("b", None, ago=200))
     assert len(resolve_user(claiming("a", 5, ago=600)).person_ids) == len(resolve_user(by_fid(5)).person_ids) == 1
     assert resolve_user(claiming("a", 5)).person_ids == old.person_ids

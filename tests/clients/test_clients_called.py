@@ -62,7 +62,7 @@ def service(make_directory: Callable[[], Path]) -> Iterator[Run]:
 
 @pytest.fixture(scope="module")
 def facts(service: Run) -> Facts:
-    """Return the running service's facts, once it has what the calls are about."""
+    """Return the running service's facts, once it has the rows that the calls need."""
     service.wait_for_greeting()
     key = (service.local / "partner-key").read_text().strip()
     with Launchboard(f"http://127.0.0.1:{service.port}", key=key) as api:
@@ -108,7 +108,7 @@ def document(service: Run, facts: Facts) -> Json:
 
 
 def operations_of(document: Json) -> list[Json]:
-    """Return the operations: what creates rows first, what deletes them last."""
+    """Return the operations: first those that create rows, last those that delete them."""
     found = [operation for methods in document["paths"].values() for operation in methods.values()]
     first = ("create", "report")
     return sorted(found, key=lambda each: (each["method"] == "DELETE", not each["operationId"].startswith(first)))

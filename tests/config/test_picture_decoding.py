@@ -1,4 +1,4 @@
-"""Decoding of untrusted pictures: formats and modes, and what is refused by its header."""
+"""Untrusted pictures: formats and modes, and what is refused by its header."""
 
 import resource
 import struct
@@ -55,7 +55,7 @@ def is_near(color: tuple[int, ...], expected: tuple[int, ...]) -> bool:
 def test_pictures_of_all_modes_become_small_squares(mode, form, size):
     color = (255, 255, 255) if mode in ("1", "L", "LA") else RED
     given = plain_picture(color, size)
-    # Without the dithering of a fixed palette.
+    # A quantized palette has no dithering, unlike a fixed one.
     body = encode_picture(encoded(given.quantize(8) if mode == "P" else given.convert(mode), form))
     picture = decoded(body)
     assert picture.size == (SIZE, SIZE) and is_near(middle_of(body), (*color, 255))
@@ -221,7 +221,7 @@ def test_an_extreme_side_is_refused_by_the_header(size):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(UnusablePictureError, match="at most 65535 pixels a side"):
         encode_whole(png_bomb(*size), longest=1024)
-    # KiB. Decoded, a picture of the last size takes 345 MB.
+    # KiB. Decoded, a picture with the last size takes 345 MB.
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20_000
 
 

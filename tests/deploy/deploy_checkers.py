@@ -1,4 +1,4 @@
-"""Checks of what deploy/ has, by the libraries of requirements-deploy.txt."""
+"""Checks for the files in deploy/, by the libraries in requirements-deploy.txt."""
 
 import json
 from pathlib import Path
@@ -26,12 +26,12 @@ def render_chart(**values: Any) -> list[dict[str, Any]]:
 
 
 def check_kubernetes(document: dict[str, Any], version: str) -> None:
-    """Raise an error for a document that breaks the schema of this version of Kubernetes."""
+    """Raise an error for a document that breaks this Kubernetes version's schema."""
     kubernetes_validate.validate(document, version, strict=True)
 
 
 def lint_chart(path: Path = CHART, **values: Any) -> list[str]:
-    """Return the warnings and errors of `helm lint`, with these values."""
+    """Return warnings and errors from `helm lint`, with these values."""
     found = helm_python.lint(str(path), values)
     # Severity 1 is information: the chart has no icon.
     return [message["error"] for message in found["messages"] if message["severity"] > 1] + found["errors"]

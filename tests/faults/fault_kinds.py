@@ -1,4 +1,4 @@
-"""Faults in a whole service, by name: what ends or stalls, and what puts it right."""
+"""Faults in a whole service, by name: what ends or stalls, and what repairs it."""
 
 import os
 import random
@@ -71,7 +71,7 @@ def server_disks(place: Path) -> tuple[Disk, Disk]:
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that ends or stalls, and what puts it right; a fault that lasts does so for some seconds."""
+    """A fault and its repair, which follows after some seconds if the fault lasts."""
 
     begin: Callable[[], object]
     end: Callable[[], object] = lambda: None

@@ -159,7 +159,7 @@ def _cause(ground: LoadedService, name: str, fault: Fault, *, seconds: float) ->
 
 
 def _supervise(ground: LoadedService, is_over: Callable[[], bool]) -> None:
-    """Start what ends until the condition is true. Here and not in a thread, which would end its processes."""
+    """Restart ended processes until the condition is true. Not in a thread, whose end would end its processes."""
     while not is_over():
         ground.service.restart_ended(_RESTART_SECONDS)
         time.sleep(_TICK_SECONDS)

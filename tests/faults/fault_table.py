@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-# So many successes in a kind in sequence are a recovery.
+# A kind has recovered after this many successes in sequence.
 _RECOVERED = 5
 
 

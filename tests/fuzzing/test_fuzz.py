@@ -1,4 +1,4 @@
-"""Fuzzing of the API: every response is one that the description has, and none is an internal error.
+"""API fuzzing: the description has every response, and none is an internal error.
 
 `make fuzz` makes 10,000 calls; it prints those that fail, and how to repeat them.
 """
@@ -29,14 +29,14 @@ def fuzzed(launchpad, node, market, social, issuer, queue, settings, forget_chai
     settings.RPC_URLS = settings.RPC_URLS | {8453: (node.url,)}
     settings.RPC_ATTEMPTS = 1
     settings.UPLOAD_STORAGE, settings.UPLOAD_DIR = "directory", tmp_path
-    # Feeds are made of own trades, and trending pools of the other chain are the provider's.
+    # Feeds come from own trades, and the provider has the other chain's trending pools.
     settings.FEEDS, settings.MARKET_PROVIDER_CHAINS = ("dexscreener", "dextools", "udf", "daily"), (8453,)
     forget_chains()
     sale, _ = start(installed_chain(CHAIN_ID), launchpad.deployment, allowlist=(ADMIN, WALLET))
     return build_service(issuer, node, [launchpad.launch(), launchpad.launch()], presale_id=sale.presale_id)
 
 
-# Possible faults of a good response of IS_BLOCKED, and the failure that each causes. Each takes the status,
+# Possible faults in a good response to IS_BLOCKED, and the failure that each causes. Each function takes the status,
 # the headers and the body.
 IS_BLOCKED = "GET /api/tokens/is-blocked"
 FLAWS = {
@@ -54,7 +54,7 @@ FLAWS = {
 
 
 def flawed(application, change):
-    """Return the application, but for its good responses, which are changed."""
+    """Return the application with changed good responses."""
 
     def changed(environ, start_response):
         started = []
@@ -75,7 +75,7 @@ def careless(application, key):
 
 @pytest.fixture
 def failures(fuzzed, description, caplog):
-    """Return the failures of an application in the place of the service."""
+    """Return a function that fuzzes an application instead of the service, and returns the failures."""
     caplog.set_level("ERROR", logger="django.request")
 
     def failures(application, *, calls=800):

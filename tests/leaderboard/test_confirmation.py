@@ -189,7 +189,7 @@ def test_a_borrowed_fid_brings_no_audience_until_it_is_proven(hub, key):
     agent = Agent.objects.get(agent_id="thief")
     now, code = int(timezone.now().timestamp()), fid_proofs.proof_code(agent)
     hub.hub.casts.append(Cast(FID, now - 50, text=fid_proofs.proof_code(other)))
-    # A popular bot may repeat in its answers what the thief writes to it.
+    # A popular bot may repeat in its answers the code that the thief writes to it.
     asked = (7, "0x" + "ab" * 20)
     hub.hub.casts.append(Cast(FID, now - 49, text=f"you said: {code}", parent=asked))
     hub.hub.casts.append(Cast(FID, now - 48, text=code, quoted=asked))
@@ -323,7 +323,7 @@ def test_quotes_wait_for_the_proof_of_the_fid(hub, own, key):
     fid_proofs.accept_fids(Agent.objects.all())
     tasks.pull_hub()
     assert confirmed_quotes() == [7]
-    # Without a proof it is forgotten with its cast.
+    # Without a proof, the quote is forgotten with its cast.
     Agent.objects.update(proven_fid=None)
     report(key, quote_of(own, 8)[1])
     HubQuote.objects.update(at=timezone.now() - pulling.MAX_CAST_AGE - HOUR)

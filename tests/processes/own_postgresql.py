@@ -1,4 +1,4 @@
-"""One test's PostgreSQL, which may kill and restart it; then it has only what was committed."""
+"""A PostgreSQL that one test may kill and restart; then it has only committed rows."""
 
 import shutil
 import signal
@@ -19,7 +19,7 @@ _START_SECONDS = 60.0
 
 
 class _Standby(Postgres):
-    """Server with another one's copied data, which replays what that one writes."""
+    """Server with another server's copied data, which replays the other server's writes."""
 
     def __init__(self, place: Path, primary: str) -> None:
         super().__init__(place, place, durable=True)

@@ -47,7 +47,7 @@ def walk(client, headers=None, cursor="", **query):
 
 
 def kept(answer):
-    """Return the headers that let caches store it, and those that it varies by."""
+    """Return the Cache-Control and Vary headers."""
     return answer["Cache-Control"], answer["Vary"]
 
 

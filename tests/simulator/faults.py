@@ -13,7 +13,7 @@ class Faults:
     errors: float = 0.0
     # The connection ends without a response.
     dropped: float = 0.0
-    # The response is delayed by so many seconds.
+    # The response is delayed by `hang_seconds`.
     hangs: float = 0.0
     hang_seconds: float = 0.3
     # The body is cut, a batch lacks a response, a result is null or lacks a field.
@@ -31,12 +31,13 @@ class Faults:
     # The difference between the node's times and the chain's, in seconds: in blocks and logs, or in logs only.
     time_shift: int = 0
     log_time_shift: int = 0
-    # By how much the indexes in logs and in their transactions differ from the chain's. Receipts have the chain's.
+    # The difference between indexes in logs and the chain's: the log's own, and its transaction's. Receipts have the
+    # chain's indexes.
     log_index_shift: int = 0
     tx_index_shift: int = 0
     doubled: float = 0.0
     reordered: float = 0.0
-    # Requests that reach a node behind the load balancer which is up to so many blocks behind.
+    # Requests that reach another node behind the load balancer, which lags by up to `stale_by` blocks.
     stale: float = 0.0
     stale_by: int = 8
     # How many blocks the node itself is behind.

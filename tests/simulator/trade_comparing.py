@@ -66,7 +66,7 @@ def _is_equal(name: str, expected: Any, stored: Any) -> bool:
     if name in _FLOATS:
         return isclose(stored, expected, rel_tol=1e-12)
     if name == "trader":
-        # Logs alone, from which history is read, have none.
+        # History is read from logs, which lack the trader.
         return stored in ("", expected)
     return bool(stored == expected)
 

@@ -87,7 +87,7 @@ def test_an_id_before_the_oldest_event_is_gone(fetch):
 
 def test_an_id_beyond_the_newest_event_is_gone(fetch):
     (newest,) = publish("a")
-    # Of a database that was restored to an earlier state since.
+    # A client may have such an id from before the database was restored to an earlier state.
     assert fetch(after=newest + 1).status_code == 410
 
 

@@ -24,7 +24,7 @@ def ago(**duration):
 
 
 def samples(name):
-    """Return the values of the labels, in the sequence of their names -> the number of each sample."""
+    """Return label values, in the sequence of their names -> number, for each sample."""
     families = {family.name: family for family in text_string_to_metric_families(Client().get("/metrics").text)}
     return {
         tuple(sample.labels[label] for label in sorted(sample.labels)): sample.value
@@ -70,7 +70,7 @@ def test_only_the_newest_deliveries_are_read():
     newest = WebhookDeliveryFactory(pk=oldest.pk + delivery_counts.MAX_COUNTED)
     counted = delivery_counts.count_deliveries(timezone.now())
     assert counted.total(delivery_counts.Outcome.PENDING) == 1
-    # All of the query's rows are a range of the primary key, whatever is in the table.
+    # The query reads only a primary key range, whatever is in the table.
     with CaptureQueriesContext(connection) as queries:
         delivery_counts.count_deliveries(timezone.now())
     assert f'"id" > {newest.pk - delivery_counts.MAX_COUNTED}' in queries[-1]["sql"]

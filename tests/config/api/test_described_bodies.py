@@ -23,7 +23,7 @@ Json = dict[str, Any]
 Path = tuple[str | int, ...]
 
 ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
-# What is described by a pattern equals one of these, or none.
+# Candidates for fields with a pattern: some match it, others don't.
 SAMPLES = [ADDRESS, ADDRESS.lower(), "0X" + ADDRESS[2:], "0x" + "ab" * 32, "0X" + "AB" * 32, "WETH", "", " ", "0", "1"]
 # No base58: it has no 0.
 SAMPLES += ["1".ljust(length, "0") for length in (29, 30, 31, 32, 78, 79)]

@@ -40,7 +40,7 @@ PARTNERS, DETAIL, POOLS = (
     "/api/tokens/fetch-by-pool-addresses",
 )
 WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
-# Where the service has its own response for a database that is gone.
+# Queries for which the service has its own response when the database is gone.
 LOOKUPS = {
     "/api/tokens/fetch-deployed-by-fid": {"fid": 1},
     "/api/tokens/fetch-deployed-by-address": {"address": WALLET},

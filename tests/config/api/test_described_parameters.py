@@ -13,11 +13,11 @@ pytestmark = pytest.mark.django_db
 
 ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 MINT = "So11111111111111111111111111111111111111112"
-# What is described by a pattern equals one of these, or none.
+# Candidates for parameters with a pattern: some match it, others don't.
 SAMPLES = [ADDRESS, ADDRESS.lower(), ADDRESS.upper(), MINT, "0x" + "ab" * 32, "0X" + "AB" * 32]
 SAMPLES += ["zora", "2026-01-05", f"8453:{ADDRESS}", f"8453:{ADDRESS}.QUOTE"]
 SAMPLES += ["0x12", "WETH", "vitalik.eth", ADDRESS + "0", ADDRESS[2:], "0x" + "g" * 40, MINT + "0", "0x" + "ab" * 33]
-# Opaque, and refused by its own rules; and what is not found where it has another form.
+# Parameters without a described bound: cursors are opaque and have their own rules; unknown request keys are not found.
 UNBOUNDED = {"cursor", "recipientCursor", "requestKey"}
 # Rules that a schema can't express: the existing chains, and the address kind that another parameter requires.
 RULES_OF_CONTENT = (

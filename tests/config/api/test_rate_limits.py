@@ -103,7 +103,7 @@ def test_it_keeps_nothing_of_a_window_that_is_over(name: str, client: Redis) -> 
 
 
 def test_it_lets_exactly_so_many_pass_of_the_calls_of_several_processes(name: str) -> None:
-    # The connection that this opens belongs to the parent, whatever the fork copies.
+    # This opens the parent's connection, which the forked processes must not use.
     hit(f"{name}:before", limit=1, seconds=60)
     limit, context = 137, multiprocessing.get_context("fork")
     starts, answers = [], []

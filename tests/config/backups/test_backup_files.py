@@ -44,7 +44,7 @@ def bundled_programs(settings):
 
 @pytest.fixture
 def backup(tmp_path):
-    """Return a backup of a small database with partitions, and one that an interrupted removal left detached."""
+    """Back up a small database with partitions, one of them detached by an interrupted removal."""
     ChainHeadFactory(head=110, followed=100)
     WebhookEndpointFactory()
     for weeks in range(3):
@@ -52,7 +52,7 @@ def backup(tmp_path):
     with connection.cursor() as cursor:
         cursor.execute("CREATE TABLE tokens_trade_20200106 (LIKE tokens_trade INCLUDING ALL)")
         cursor.execute("INSERT INTO tokens_trade_20200106 SELECT * FROM tokens_trade LIMIT 1")
-        # Of another program in the same database.
+        # Another program's table in the same database.
         cursor.execute("CREATE SCHEMA IF NOT EXISTS reports; CREATE TABLE IF NOT EXISTS reports.sums (sum int)")
     call_command("backup", tmp_path / "whole.zip", stdout=StringIO())
     yield tmp_path / "whole.zip"
@@ -66,7 +66,7 @@ def manifest_of(path):
 
 
 def with_manifest(path, **changes):
-    """Return a copy of a backup with another manifest."""
+    """Return a backup's copy with another manifest."""
     with zipfile.ZipFile(path) as archive, zipfile.ZipFile(path.with_name("other.zip"), "w") as other:
         other.writestr(DUMP, archive.read(DUMP))
         other.writestr(MANIFEST, json.dumps(json.loads(archive.read(MANIFEST)) | changes))
@@ -197,7 +197,7 @@ def test_a_backup_that_is_stopped_leaves_no_file(tmp_path, service_environment):
 def test_a_place_that_can_t_be_written_is_one_sentence(tmp_path):
     with pytest.raises(CommandError, match="missing/file can't be written"):
         call_command("backup", tmp_path / "missing" / "file")
-    # The name is too long, so that even its kind can't be read; as below a directory of another user.
+    # The name is too long, so that even its file type can't be read, as below another user's directory.
     for keep in (None, 2):
         with pytest.raises(CommandError, match="xxx can't be written: .*File name too long"):
             call_command("backup", tmp_path / ("x" * 300), keep=keep)
@@ -288,7 +288,7 @@ def test_rows_that_differ_from_the_manifest_are_named(backup):
     with empty_database() as name, connected_to(name):
         with pytest.raises(CommandError, match="rows differ from the manifest in tokens_token: .* writes.*drop the"):
             restore(path)
-        # It is not taken for a good one.
+        # The command does not accept it as a complete database.
         with pytest.raises(CommandError, match="an earlier restore into this database did not end"):
             restore(path)
 
@@ -322,7 +322,7 @@ def test_a_restore_that_is_stopped_names_the_way_on(backup, tmp_path, service_en
     with empty_database() as name:
         own = {"POSTGRESQL_PROGRAMS": str(tmp_path / "bin"), "DATABASE_URL": database_url(name)}
         environment = service_environment | own
-        # A shell without job control ignores SIGINT for what it runs in the background.
+        # A shell without job control ignores SIGINT in its background processes.
         regular = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
         options = {"env": environment, "stderr": subprocess.PIPE, "text": True, "preexec_fn": regular}
         with subprocess.Popen(command, cwd=BASE_DIR, **options) as running:
@@ -357,7 +357,7 @@ def test_a_backup_before_an_upgrade_is_migrated_by_its_restore(backup):
     with empty_database() as name, connected_to(name):
         restore(backup)
         call_command("migrate", "leaderboard", "zero", verbosity=0)
-        # The last one of version 0.1.0.
+        # Version 0.1.0's last migration.
         call_command("migrate", "tokens", "0032", verbosity=0)
         older = backup.with_name("older.zip")
         call_command("backup", older, stdout=output)

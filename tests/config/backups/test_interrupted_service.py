@@ -97,7 +97,7 @@ def following(environment, node):
 
 
 def is_followed(block):
-    """Return whether all blocks up to this one are stored and summed up, and those below finality are verified."""
+    """Return whether all blocks up to this one are stored and summed up, and all final blocks are verified."""
     rows = list(Coverage.objects.filter(chain_id=CHAIN_ID))
     return bool(rows) and all(
         min(row.followed_to, row.summed_to) >= block and row.verified_to >= block - FINALITY_DEPTH for row in rows
@@ -165,7 +165,7 @@ def test_a_restored_service_goes_on_as_one_that_was_never_interrupted(environmen
             assert all_rows() == uninterrupted
             before = Event.objects.latest("id").id
             publish_all()
-            # A subscriber that has read all events before the loss misses none of those after the restore.
+            # A subscriber that has read all events before the loss misses no event after the restore.
             later = Event.objects.filter(id__gt=before)
             assert before < newest < later.earliest("id").id
             assert {event.subject for event in later if event.type == "token.indexed"}

@@ -1,4 +1,4 @@
-"""Threads in turns by client address: the bound of one address, the sequence of several, and requests that are late."""
+"""Threads in turns by client address: one address's bound, several addresses' sequence, and late requests."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -14,7 +14,7 @@ TIMEOUT = 60.0
 
 
 class Requests:
-    """Requests that run until they are released, and the names of those that have begun."""
+    """Requests that run until they are released, and the names of the begun ones."""
 
     def __init__(self, *, threads: int = 2, threads_per_address: int = 2, requests_per_address: int = 100) -> None:
         self.threads = FairThreads(
@@ -24,7 +24,7 @@ class Requests:
         self._released: dict[str, Event] = {}
 
     def send(self, name: str, *, timeout: float = TIMEOUT) -> "asyncio.Task[None]":
-        """Send a request of the address that its name begins with, such as `a1` of `a`."""
+        """Send a request from the address that its name begins with, such as `a1` from `a`."""
         released = self._released[name] = Event()
 
         def work() -> None:

@@ -1,4 +1,4 @@
-"""Garbage collections of a web process: one for several large requests, and the sums of their durations."""
+"""Garbage collections in a web process: one for several large requests, and the sums of their durations."""
 
 import asyncio
 import gc
@@ -13,7 +13,7 @@ from config.http.process_sums import take_sums
 
 @pytest.fixture(autouse=True)
 def _own_callbacks() -> Iterator[None]:
-    """Remove the callbacks of this test, and its sums."""
+    """Remove this test's callbacks and sums."""
     before = list(gc.callbacks)
     yield
     gc.callbacks[:] = before
@@ -51,7 +51,7 @@ def test_several_large_requests_cause_one_collection():
         release = MemoryRelease()
         for _ in range(20):
             release.schedule()
-        # By request none: the first one comes after a delay.
+        # No request collects by itself: the first collection comes after a delay.
         await loop.advance(0.9)
         assert full == []
         await loop.advance(0.2)

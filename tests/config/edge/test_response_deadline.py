@@ -1,4 +1,4 @@
-"""A frozen PostgreSQL: the deadline of responses, the bound of requests of one address, and the probe of liveness."""
+"""A frozen PostgreSQL: the response deadline, the bound for one address's requests, and the liveness probe."""
 
 import http.client
 import json
@@ -36,7 +36,7 @@ def postgres() -> Iterator[OwnPostgres]:
 
 @contextmanager
 def web_server(postgres: OwnPostgres, *, deadline: float) -> Iterator[int]:
-    """Run a web process on this server with this deadline of responses; yield its port."""
+    """Run a web process on this server with this response deadline; yield its port."""
     port = free_port()
     environment = environment_on("unused") | {
         "DATABASE_URL": postgres.url,

@@ -1,4 +1,4 @@
-"""Reading of the outbox in tests, and checks of events against the schemas of their types."""
+"""Outbox reading in tests, and event checks against the schemas for their types."""
 
 from typing import Any
 
@@ -34,5 +34,5 @@ def take_outbox() -> list[OutboxEvent]:
 
 
 def take_types() -> list[str]:
-    """Return the types of the events that are not published, and delete them."""
+    """Delete the unpublished events, and return their types."""
     return [event.type for event in take_outbox()]

@@ -1,6 +1,6 @@
 """The protocol's own client library on a live server: it lists tools, calls each of them, and meets refusals.
 
-It negotiates the revision, validates each message by its models, and each result by the schema of its tool.
+It negotiates the revision, validates each message by its models, and each result by its tool's schema.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ PUBLIC = (
 
 
 class Agent:
-    """A client of a server with a credential: each use is a connection of its own."""
+    """A server's client with a credential: each use opens its own connection."""
 
     def __init__(self, url: str, mode: str, headers: dict[str, str]) -> None:
         self._url, self._mode, self._headers = f"{url}/mcp", mode, headers
@@ -67,13 +67,13 @@ class Agent:
         return result
 
     def read(self, name: str, **arguments: Any) -> Any:
-        """Return the structured content of a successful call."""
+        """Return a successful call's structured content."""
         result = self.call(name, **arguments)
         assert not result.is_error, result.content
         return result.structured_content
 
     def refusal(self, name: str, **arguments: Any) -> tuple[str, str]:
-        """Return the error and the sentence about the status of a refused call."""
+        """Return a refused call's error and its sentence about the status."""
         result = self.call(name, **arguments)
         body, status = (content.text for content in result.content if content.type == "text")
         assert result.is_error
@@ -91,7 +91,7 @@ def key(*scopes: Scope) -> dict[str, str]:
 
 
 def protocol_error(match: str) -> Any:
-    """Expect an error of the protocol, which the library may raise in groups of its tasks."""
+    """Expect a protocol error, which the library may raise in its tasks' exception groups."""
     return pytest.RaisesGroup(pytest.RaisesExc(MCPError, match=match), flatten_subgroups=True, allow_unwrapped=True)
 
 

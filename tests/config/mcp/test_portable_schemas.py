@@ -1,4 +1,4 @@
-"""Schemas of tool parameters, in the subset that clients of all large models accept."""
+"""Tool parameter schemas, in the subset that all large models' clients accept."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from config.mcp.tools import installed_tools
 
 Schema = dict[str, Any]
 KINDS = {"object", "array", "string", "integer", "number", "boolean"}
-# Of OpenAI's and Anthropic's rules for names, and Gemini's least number of levels.
+# Names must match OpenAI's and Anthropic's rules; Gemini guarantees this many levels.
 NAME, MAX_LEVELS = re.compile("[a-zA-Z0-9_-]{1,64}"), 6
 
 COMPONENTS = {

@@ -60,14 +60,14 @@ pytestmark = pytest.mark.django_db
 
 PASSWORD = "correct horse battery staple"
 WETH = "0x4200000000000000000000000000000000000006"
-# In its checksum form whatever its case: without letters.
+# It has no letters, so that any case is its checksum form.
 LOOKALIKE = "0x" + "51" * 20
 WINTER = datetime(2026, 1, 26, 9, 30, tzinfo=UTC)
 # A disabled endpoint's URL.
 GONE = "https://gone.example/hook"
 # A failed deployment's request key.
 FAILED = "acme-2026-11-21-higher-000000001"
-# So many launches in each hour until now, the oldest first.
+# The number of launches in each hour until now, the oldest first.
 BY_HOUR = [(hour * 7) % 5 + (3 if hour % 12 > 8 else 0) for hour in range(48)]
 
 
@@ -519,7 +519,7 @@ class Clicks:
         self._site = site
 
     def __call__(self, target: Locator) -> None:
-        """Click on what leads to another page."""
+        """Click on an element that leads to another page."""
         self.count += 1
         with self._site.page.expect_navigation():
             target.click()
@@ -614,7 +614,7 @@ def test_times_are_in_the_zone_of_the_browser(site):
     page.goto(f"http://{site.host}/admin/tokens/token/?q={LOOKALIKE}")
     assert page.get_by_text("2026-01-26 10:30 CET").is_visible()
     page.goto(f"http://{site.host}/admin/accounts/partnerkey/add/")
-    # The calendar's "Now" is right: the page tells it no other offset than the browser's.
+    # The calendar's "Now" is right: the page sets no other offset than the browser's.
     assert page.locator(".timezonewarning").count() == 0
     page.close()
 

@@ -1,4 +1,4 @@
-"""The dashboard of the operators' site: its panels, their permissions and the number of queries."""
+"""The dashboard on the operators' site: its panels, their permissions and the number of queries."""
 
 import signal
 from datetime import timedelta
@@ -84,7 +84,7 @@ def test_the_navigation_has_what_the_caller_may_see(client):
 def test_each_panel_of_an_empty_installation_says_what_would_fill_it(operator, settings, beat_runs):
     settings.RPC_URLS, settings.SOCIAL_API_KEY, settings.FARCASTER_HUB_URL = {}, "", ""
     text, found = operator.get(DASHBOARD).text, panels(operator)
-    # They show the state of their providers or of beat, which is never nothing.
+    # These panels show their providers' or beat's state, which is never empty.
     always = {"Market data", "Deployers' profiles", "Periodic tasks"}
     assert len(found) == 14
     for title in found.keys() - always:

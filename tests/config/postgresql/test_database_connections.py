@@ -1,4 +1,4 @@
-"""Health check of connections to PostgreSQL."""
+"""Health check for connections to PostgreSQL."""
 
 import os
 import resource
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def end_of_the_server(pid):
-    """Terminate a connection from another one, and wait for the end of its process."""
+    """Terminate a connection from another one, and wait until its process has ended."""
     other = connections["default"].copy()
     try:
         with other.cursor() as cursor:
@@ -56,7 +56,7 @@ def test_a_request_after_the_servers_end_gets_its_answer(client):
     assert client.get("/api/tokens").status_code == 200
     pid = own_pid()
     end_of_the_server(pid)
-    # As between two requests: what looks after connections does so at the beginning of each.
+    # As at the beginning of each request, when Django checks its connections.
     connection.close_if_unusable_or_obsolete()
     assert client.get("/api/tokens").status_code == 200
     assert own_pid() != pid

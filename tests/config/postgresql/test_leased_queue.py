@@ -1,4 +1,4 @@
-"""Leased queues on the rows of every queue: claims, leases, outcomes, states in the admin site, and metrics."""
+"""Leased queues, on every queue's rows: claims, leases, outcomes, states in the admin site, and metrics."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -128,7 +128,7 @@ def test_rows_that_left_the_queue_are_not_claimed(status):
 def in_another_connection(work):
     @own_connection
     def run():
-        # Without SKIP LOCKED it would wait for the test, which waits for it.
+        # Without SKIP LOCKED this thread and the test would wait for each other.
         with connection.cursor() as cursor:
             cursor.execute("SET lock_timeout = '5s'")
         return work()
@@ -158,7 +158,7 @@ def test_workers_at_once_share_the_rows_out():
         return claimed
 
     claimed = [row.pk for part in call_at_once([in_another_connection(work)] * 4) for row in part]
-    # A worker that finds all rows locked stops early; the holder of the locks has them.
+    # A worker that finds all rows locked stops early; the locks' holder has them.
     assert len(claimed) == len(set(claimed)) == 300
 
 
@@ -173,7 +173,7 @@ OUTCOMES = {
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("outcome", OUTCOMES.values(), ids=OUTCOMES)
 def test_a_worker_whose_lease_expired_stores_nothing_over_the_next_one(outcome):
-    """Each worker has a connection of its own; the first one is late."""
+    """Each worker has its own connection; the first one is late."""
     SocialProfileFactory(wanted=True)
     now = timezone.now()
     late = claim(SocialProfile, now)
@@ -345,13 +345,13 @@ def test_due_rows_are_read_from_an_index(queue):
         assert "Index Scan using" in plan and "_due on" in plan and "Sort" not in plan
 
 
-# The queues of that time whose tables are still there.
+# Newer queues; all others had their tables at that time.
 _LATER = (HubQuote, PoolBacklog, ProviderRefresh, WebhookDelivery)
 FORMER = {queue: new for queue, new in QUEUES.items() if queue not in _LATER}
 TABLES = [queue._meta.db_table for queue in FORMER]
 BEFORE = {"tokens": "0014_roles_of_solana", "accounts": "0010_identities_by_kind", "leaderboard": "0003_one_agent_each"}
 AFTER = {"tokens": "0017_leased_markets", "accounts": "0011_leased_profiles", "leaderboard": "0005_leased_hub_casts"}
-# The columns of `attempts` that keep an earlier name.
+# Earlier column names that `attempts` keeps.
 COUNTS = {SocialProfile: "misses", HubCursor: "failures", HubCast: "failures"}
 
 
@@ -371,21 +371,21 @@ def test_the_migrations_keep_all_rows_and_rewrite_no_table(own_tables):
         )
         MigrationExecutor(connection).migrate([*AFTER.items()])
         assert read_files(cursor) == files
-        # A process of the former version inserts only its own columns.
+        # A process with the former version inserts only its own columns.
         cursor.execute(
             "INSERT INTO accounts_socialprofile"
             " (fid, username, display_name, pfp_url, bio, verified_addresses, due_at, misses)"
             " VALUES (5, '', '', '', '', '{}', now(), 0)"
         )
     for queue, row in rows.items():
-        # Without columns of later versions.
+        # Later versions' columns are not there.
         row.refresh_from_db(fields=["attempts", "due_at", "leased_until", "unfinished", "last_error"])
         assert (row.attempts, row.due_at, row.leased_until, row.unfinished) == (1, due[queue], None, 0)
         assert row.last_error == ("a reason" if queue in (IndexRequest, TokenDocument, HubCursor) else "")
 
 
 def read_files(cursor):
-    """Return the file of each table, which a rewrite would replace."""
+    """Return each table's file, which a rewrite would replace."""
     cursor.execute("SELECT relname, relfilenode FROM pg_class WHERE relname = ANY(%s) ORDER BY 1", [TABLES])
     return cursor.fetchall()
 

@@ -1,4 +1,4 @@
-"""SQL files: they have all functions and triggers of the database, as migrations created them."""
+"""SQL files: they have all the database's functions and triggers, as migrations created them."""
 
 import re
 
@@ -11,7 +11,7 @@ from config.environment.variables import BASE_DIR
 from config.postgresql.schema_state import not_of_extension
 from config.postgresql.sql_files import load_sql, sql_digest
 
-# The statement of markets is no definition: its module executes it.
+# The statement for markets is no definition: its module executes it.
 STATEMENTS = {"tokens/trades/markets.sql"}
 FILES = sorted({path.relative_to(BASE_DIR).as_posix() for path in BASE_DIR.glob("*/*/*.sql")} - STATEMENTS)
 FUNCTIONS = sql.SQL("""
@@ -32,7 +32,7 @@ WHERE pid = pg_backend_pid() AND relnamespace = 'public'::regnamespace
 
 
 def definitions(schema: str) -> dict[str, str]:
-    """Return the functions of a schema, and the triggers that run them."""
+    """Return a schema's functions, and the triggers that run them."""
     with connection.cursor() as cursor:
         cursor.execute(FUNCTIONS.as_string(), [schema])
         functions = {name: text.replace(f"FUNCTION {schema}.", "FUNCTION ", 1) for name, text in cursor.fetchall()}
@@ -43,7 +43,7 @@ def definitions(schema: str) -> dict[str, str]:
 @pytest.mark.django_db
 def test_files_have_the_functions_and_triggers_of_the_database():
     stored = definitions("public")
-    # Functions go to the first schema of the path, and triggers to their tables, until the test's transaction ends.
+    # Functions go to the path's first schema, and triggers to their tables, until the test's transaction ends.
     with connection.cursor() as cursor:
         cursor.execute("CREATE SCHEMA of_files; SET LOCAL search_path = of_files, public")
         for path in FILES:

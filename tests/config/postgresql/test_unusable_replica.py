@@ -1,4 +1,4 @@
-"""Public reads while the read replica is down, or is none: the primary serves them."""
+"""Public reads while the read replica is down, or is no replica: the primary serves them."""
 
 import pytest
 from django.db import connection
@@ -44,7 +44,7 @@ def test_a_state_is_trusted_for_5_seconds_while_another_thread_measures():
     times, meanwhile = [0.0], []
 
     def measure():
-        # As another thread's read.
+        # Like another thread's read.
         meanwhile.append(own.is_usable())
         return ReplicaState(0.0)
 

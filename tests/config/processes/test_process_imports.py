@@ -1,4 +1,4 @@
-"""What each process of the Procfile, and a command, loads when it starts: seen in a fresh interpreter."""
+"""What each process in the Procfile, and a command, loads when it starts: seen in a fresh interpreter."""
 
 import subprocess
 import sys
@@ -17,12 +17,12 @@ STARTS = {
     "Command().check(tags=Command.requires_system_checks)",
     "stream": "from config.events.stream import __main__",
 }
-# Only the process that builds a ranking needs the first two, and only the development chain's clients the third.
-# Workers sign with the fourth, which loads the others. eth-abi is loaded for the first call of a contract.
+# Only the process that builds a ranking needs numpy, and only the development chain's clients web3. Workers sign with
+# eth_account, which loads the others. eth_abi is loaded for the first contract call.
 HEAVY = {"numpy", "web3", "eth_account", "eth_abi", "eth_utils", "pydantic"}
 NEEDED = {"worker": {"eth_account", "eth_abi", "eth_utils", "pydantic"}}
-# No command sends messages: sweepers enqueue the rows that it writes. None but the one for user tokens verifies tokens,
-# and none but the follower's uses Redis.
+# No command sends messages: sweepers enqueue the rows that it writes. Only the command for user tokens verifies tokens,
+# and only the follower uses Redis.
 QUEUES_AND_TOKENS = {"celery", "kombu", "redis", "jwt"}
 # Whatever serves pages or the API.
 PAGES = {"config.urls", "drf_spectacular.views"}
@@ -46,7 +46,7 @@ def test_the_stream_loads_no_models_and_no_api() -> None:
 
 
 def our_commands() -> dict[str, str]:
-    """Return name -> app of the commands that are no library's."""
+    """Return name -> app for our own commands."""
     return {name: app for name, app in get_commands().items() if (BASE_DIR / app.replace(".", "/")).is_dir()}
 
 
@@ -59,8 +59,8 @@ def test_our_commands_run_only_checks_that_load_no_page() -> None:
 
 def test_our_commands_load_no_heavy_libraries() -> None:
     ours = our_commands()
-    # They rank agents, sign tokens of users, open the keys of wallets, store sums for metrics, look at Redis, compare
-    # answers that it caches, and read the description of all views.
+    # They rank agents, sign user tokens, open wallet keys, store sums for metrics, look at Redis, compare responses
+    # that it caches, and read all views' description.
     heavy = ("compute_leaderboard", "user_token", "deploy_wallets", "follow", "doctor", "check_feeds", "write_clients")
     for name in heavy:
         del ours[name]

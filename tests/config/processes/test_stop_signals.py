@@ -1,4 +1,4 @@
-"""Signals that stop a command, also while the handler of an earlier one runs."""
+"""Signals that stop a command, also while an earlier signal's handler runs."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import pytest
 
 from config.environment.variables import BASE_DIR
 
-# The status of a command that exceeds its grace period.
+# A command's status when it exceeds its grace period.
 _STATUS = 7
 _IMPORTS = """
 import signal
@@ -15,7 +15,7 @@ import sys
 from threading import Event
 from config.processes.stop_signals import stopped_by_signals
 """
-# The profiler is called at each call and return of the handler, and sends a second signal at one of them.
+# The profiler counts the handler's calls and returns. Each round sends the second signal at a later one.
 _SECOND_SIGNAL_AT_EACH_CALL = """
 second, last = 1, 2
 while second <= last:
@@ -35,7 +35,7 @@ while second <= last:
 
 
 def run_program(text: str) -> "subprocess.CompletedProcess[str]":
-    """Run these lines in a process of its own."""
+    """Run these lines in their own process."""
     return subprocess.run(
         [sys.executable, "-c", _IMPORTS + text], cwd=BASE_DIR, capture_output=True, text=True, timeout=60, check=False
     )

@@ -1,4 +1,4 @@
-"""config/environment/: every variable's refused and accepted values, `.env`, and what documents say about them."""
+"""config/environment/: every variable's refused and accepted values, `.env`, and what documents state about them."""
 
 import json
 import os

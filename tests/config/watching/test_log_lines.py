@@ -1,4 +1,4 @@
-"""Bounds of log lines, in the web server's processes and in Celery's."""
+"""Bounds for log lines, in the web server's processes and in Celery's."""
 
 import json
 import logging
@@ -24,7 +24,7 @@ from config.watching.log_lines import (
     make_formatter,
 )
 
-# A line with time, level, logger and the mark of what was cut.
+# A line with time, level, logger and the mark for cut text.
 _LONGEST = MAX_LINE + 40
 
 
@@ -98,7 +98,7 @@ def test_secrets_are_masked_in_both_formats():
 
 @pytest.fixture
 def logged():
-    """Return the list of texts that the service's own handler would write."""
+    """Return the texts that the service's own handler would write."""
     texts = []
     handler = logging.Handler()
     handler.setFormatter(BoundedFormatter("%(levelname)s %(message)s"))

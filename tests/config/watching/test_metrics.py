@@ -173,7 +173,7 @@ def test_a_chain_that_was_never_followed_has_no_lag():
 @pytest.mark.parametrize(
     ("row", "lag"),
     [
-        # At the head, which a node reported recently, or long ago.
+        # It is at the head, which a node reported recently, or long ago.
         ({"followed": 100, "seen_at": 20}, 0),
         ({"followed": 100, "seen_at": 500}, 500),
         # After a reorg the follower is ahead for a moment.

@@ -1,4 +1,4 @@
-"""Metrics of requests, tasks and calls to nodes: sums of processes, which any web process serves."""
+"""Metrics about requests, tasks and calls to nodes: sums over processes, which any web process serves."""
 
 import threading
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def no_sums() -> Iterator[None]:
 
 
 def samples(text: str) -> dict[tuple[str, ...], float]:
-    """Return (name without prefix, values of the labels in the sequence of their names) -> number."""
+    """Return (name without prefix, label values in the sequence of their names) -> number."""
     families = text_string_to_metric_families(text)
     return {
         (sample.name.removeprefix("launchboard_"), *(text for _, text in sorted(sample.labels.items()))): sample.value
@@ -122,7 +122,7 @@ def test_calls_to_a_node_are_counted_by_outcome(reply: Reply, outcome: str) -> N
 
 
 def respond(body: Any) -> Reply:
-    """Respond as a node that has block 1 and rejects every call of a contract."""
+    """Respond as a node that has block 1 and rejects every contract call."""
     calls = body if isinstance(body, list) else [body]
     results = {"eth_chainId": '"result":"0x2105"', "eth_blockNumber": '"result":"0x1"'}
     rejected = '"error":{"code":3,"message":"execution reverted"}'
@@ -165,7 +165,7 @@ def test_web_and_worker_count_what_they_do(service_environment: dict[str, str], 
         assert found["request_seconds_count", "api/tokens"] == sum(
             number for key, number in found.items() if key[:2] == ("requests_total", "api/tokens")
         )
-        # No path of a client is a label.
+        # No client's path is a label.
         assert not any("0x" in label or "login" in label for _, *labels in found for label in labels)
 
 

@@ -29,7 +29,7 @@ CHAIN_ID = 8453
 
 @contextmanager
 def prometheus(directory: Path, targets: dict[str, str]) -> Iterator[str]:
-    """Run the program with docs/alerts.yml, and yield the URL of its API; `targets` are addresses by job."""
+    """Run the program with docs/alerts.yml, and yield its API's URL; `targets` are addresses by job."""
     program = which("prometheus")
     assert program, "run make promtool"
     jobs = [
@@ -64,25 +64,25 @@ def is_listening(address: str) -> bool:
 
 
 def fetched(api: str, path: str, **parameters: str) -> Any:
-    """Return the data of a response."""
+    """Return a response's data."""
     answer = requests.get(f"{api}/{path}", params=parameters, timeout=60).json()
     assert answer["status"] == "success", answer
     return answer["data"]
 
 
 def series(api: str, query: str) -> list[dict[str, str]]:
-    """Return the labels of each series that a query returns."""
+    """Return each series' labels in a query's result."""
     return [found["metric"] for found in fetched(api, "query", query=query)["result"]]
 
 
 def rules(api: str) -> dict[str, Any]:
-    """Return the state of each alert rule by its name."""
+    """Return alert rule name -> state."""
     return {rule["name"]: rule for group in fetched(api, "rules")["groups"] for rule in group["rules"]}
 
 
 @pytest.fixture
 def rows(transactional_db: None) -> None:
-    """Store what has metrics of its own: a chain, a deployment, a wallet, rankings."""
+    """Store rows that have their own metrics: a chain, a deployment, a wallet, rankings."""
     ChainHeadFactory()
     CoverageFactory(first_block=1, followed_to=100, verified_to=100)
     DeploymentFactory()

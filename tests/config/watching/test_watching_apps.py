@@ -1,4 +1,4 @@
-"""Errors and traces of real processes arrive at a server for Sentry and at a collector, without secrets."""
+"""Real processes' errors and traces arrive at a server for Sentry and at a collector, without secrets."""
 
 import gzip
 import json
@@ -31,7 +31,7 @@ CLIENT = Span.SpanKind.SPAN_KIND_CLIENT
 
 @contextmanager
 def receiver() -> Iterator[tuple[str, list[bytes]]]:
-    """Yield the URL of a server that accepts each POST, and the bodies that it got."""
+    """Yield the URL for a server that accepts each POST, and the bodies that it received."""
     bodies: list[bytes] = []
 
     class Receiver(QuietHandler):
@@ -47,7 +47,7 @@ def receiver() -> Iterator[tuple[str, list[bytes]]]:
 
 
 def errors(bodies: list[bytes]) -> list[Any]:
-    """Return the events of Sentry's envelopes: a header, and for each item a header and a payload, in lines."""
+    """Return the events in Sentry's envelopes: a header, and for each item a header and a payload, in lines."""
     envelopes = [[json.loads(line) for line in body.splitlines() if line] for body in list(bodies)]
     return [payload for lines in envelopes for head, payload in zip(lines[1::2], lines[2::2], strict=True)
             if head["type"] == "event"]  # fmt: skip
@@ -70,7 +70,7 @@ def span_of(bodies: list[bytes], name: str) -> Any:
 
 @contextmanager
 def recording_node() -> Iterator[tuple[str, list[set[str]]]]:
-    """Yield the URL of a node without the transaction, and the header names of each request that it got."""
+    """Yield the URL for a node without the transaction, and the header names in each request that it received."""
     names: list[set[str]] = []
 
     class Node(QuietHandler):
@@ -92,7 +92,7 @@ def attributes_of(span: Any) -> dict[str, str]:
 
 
 def below(bodies: list[bytes], ancestor: Any) -> list[Any]:
-    """Return the spans of the trace of a span that are within it, at any depth."""
+    """Return the spans within a span, at any depth."""
     known = {span.span_id: span for span in spans(bodies) if span.trace_id == ancestor.trace_id}
 
     def is_below(span: Any) -> bool:
@@ -119,7 +119,7 @@ def test_a_trace_has_statements_commands_and_calls_of_request_and_task(
             )
             served = wait_for(lambda: span_of(traces, "POST api/tokens/index"))
             task = wait_for(lambda: span_of(traces, "run/tokens.tasks.index_transaction"))
-            # A trace is complete once its last statement has arrived: the one that stores the outcome.
+            # A trace is complete once its last statement, which stores the outcome, has arrived.
             wait_for(lambda: any(span.name == "UPDATE" for span in below(traces, task)))
     for ancestor in (served, task):
         found = below(traces, ancestor)
@@ -131,7 +131,7 @@ def test_a_trace_has_statements_commands_and_calls_of_request_and_task(
         systems = {attributes_of(span).get("db.system") for span in found}
         assert "redis" in systems or ancestor is task, systems
     assert task.span_id in {span.span_id for span in below(traces, served)}
-    # What polls without a request or task, such as a worker for messages, makes no trace of its own.
+    # Polling without a request or task, such as a worker's for messages, starts no trace.
     assert not [span.name for span in spans(traces) if not span.parent_span_id and span.kind == CLIENT]
     assert header_names and not {"traceparent", "tracestate", "baggage"} & set().union(*header_names)
     for body in traces:

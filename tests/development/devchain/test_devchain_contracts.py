@@ -1,4 +1,4 @@
-"""Development contracts: the external interface of generation v4 (calls, events and addresses), and its readers."""
+"""Development contracts: generation v4's external interface (calls, events and addresses), and its readers."""
 
 import json
 import os
@@ -39,7 +39,7 @@ from tokens.chains.evm.generations.transaction_decoding import decode_mined
 from tokens.chains.registry import chains
 
 DEVCHAIN = Path(__file__).resolve().parents[3] / "development" / "devchain"
-# Events as the real contracts declare them; `indexed` is null where no real log of the event was at hand.
+# Events as the real contracts declare them; `indexed` is null where the event has no recorded log.
 EVENTS = json.loads((Path(__file__).parents[2] / "data" / "v4_events.json").read_text(encoding="utf-8"))
 
 
@@ -47,7 +47,7 @@ EVENTS = json.loads((Path(__file__).parents[2] / "data" / "v4_events.json").read
 def test_a_rebuild_gives_the_committed_bytes(tmp_path: Path) -> None:
     program = shutil.which("node")
     assert program, "the compiler needs node"
-    # 30 s of one core, and several times that beside other tests.
+    # 30 s on one core, and several times as long beside other tests.
     subprocess.run([program, "compile.mjs", "--out", str(tmp_path)], cwd=DEVCHAIN, check=True, timeout=900)
 
     committed = {path.name: path.read_bytes() for path in (DEVCHAIN / "artifacts").iterdir()}
@@ -101,7 +101,7 @@ def test_a_launch_with_everything_emits_the_extensions_events(deployment: Develo
     airdrop = {"supply": TOKEN_SUPPLY // 40, "lockupDuration": DAY, "vestingDuration": DAY}
     assert events["AirdropCreated"] == {"token": token, "admin": OTHER, "merkleRoot": merkle_root(ENTRIES), **airdrop}
     bought = events["EthDevBuy"]
-    # 0.1 ether at 1.0001^-230400 ether a token, less fees and the move of the price: about 1 % of the supply.
+    # 0.1 ether at 1.0001^-230400 ether a token, less fees and the price impact: about 1 % of the supply.
     assert (bought["token"], bought["user"], bought["ethAmount"]) == (token, OTHER, 10**17)
     assert bought["tokenAmount"] == pytest.approx(10**17 * 1.0001**230_400 * 0.977, rel=1e-3)
     assert token_at(deployment, token).functions.balanceOf(OTHER).call() == bought["tokenAmount"]
@@ -116,7 +116,7 @@ def test_a_dollar_pair_can_be_bought_with_native_currency(deployment: Developmen
     events = dict(events_of(deployment, launched(deployment, config)))
 
     assert events["TokenCreated"]["pairedToken"] == deployment.usd
-    # 0.1 ether are about 300 dollars, with 6 decimals; fees and the move of the price cost 2 %.
+    # 0.1 ether are about 300 dollars, with 6 decimals; fees and the price impact cost 2 %.
     assert events["EthDevBuy"]["tokenAmount"] == pytest.approx(300e6 * 1.0001**424_400 * 0.98, rel=0.01)
 
 
@@ -242,7 +242,7 @@ def salted_so_that(deployment: DevelopmentContracts, config: DevLaunchConfig, *,
 
 
 def predict(deployment: DevelopmentContracts, config: DevLaunchConfig, *, admin: str) -> str:
-    """Compute the CREATE2 address of a token."""
+    """Compute a token's CREATE2 address."""
     types = ["string", "string", "uint256", "address", "string", "string", "string", "uint256"]
     fields = [config.name, config.symbol, TOKEN_SUPPLY, admin, config.image, config.metadata, config.context]
     code = HexBytes(load_artifact("Token").bytecode) + encode(types, [*fields, config.originating_chain_id])

@@ -38,7 +38,7 @@ def test_a_chain_without_contracts_raises_its_own_error_and_one_that_began_other
 
 
 def test_it_refuses_a_node_program_that_is_not_there() -> None:
-    # The environment of this process is read once, so another process has to start the node.
+    # This process reads its environment once, so another process has to start the node.
     code = "from development.devchain.anvil import run_anvil\nwith run_anvil(): pass"
     answer = run_python(code, ANVIL="/nowhere/anvil")
 
@@ -50,7 +50,7 @@ def test_an_interrupted_preparation_is_continued_and_another_one_changes_nothing
     tmp_path: Path, deployment: DevelopmentContracts
 ) -> None:
     with anvil.run_anvil() as url:
-        # What the first transaction of the preparation was on the other chain, and nothing more.
+        # Only the preparation's first transaction, copied from the other chain.
         web3 = node_client.connect(deployment.rpc_url)
         [creation] = web3.eth.get_block(1, full_transactions=True)["transactions"]
         node_client.wait_for_receipt(
@@ -114,7 +114,7 @@ def test_a_restarted_node_has_the_whole_chain(tmp_path: Path, kill: bool) -> Non
 
 
 def history(url: str, transaction: str, at: DevelopmentContracts) -> dict[str, Any]:
-    """Return the node's responses to the calls of a reader of the chain."""
+    """Return the node's responses to calls that a chain reader makes."""
 
     def call_rpc(method: str, *params: Any) -> Any:
         return node_client.connect(url).provider.make_request(RPCEndpoint(method), params)["result"]
@@ -218,7 +218,7 @@ def test_a_node_keeps_its_chain_when_slow_processes_use_up_the_time_to_stop(tmp_
         try:
             node = node_client.connect(url)
             processes.wait_until(node.is_connected, seconds=20, what="the node")
-            # An account's code of 24 kB makes the file larger, and so its write longer.
+            # An account with 24 kB of code makes the file larger, and so its write longer.
             code = f"0x{os.urandom(24_000).hex()}"
             node.manager.request_blocking(RPCEndpoint("anvil_setCode"), [f"0x{os.urandom(20).hex()}", code])
             node.manager.request_blocking(RPCEndpoint("anvil_mine"), ["0x1"])

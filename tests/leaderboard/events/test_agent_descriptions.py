@@ -1,4 +1,4 @@
-"""Descriptions of agents by events: in any order, and with fields that belong to other agents."""
+"""Agent descriptions by events: in any order, and with fields that belong to other agents."""
 
 import itertools
 from datetime import timedelta
@@ -42,7 +42,7 @@ def report(*values, key=None):
 
 
 def refuse(*values, key=None):
-    """Return (index, key, rule) of all errors of refused events."""
+    """Return (index, key, rule) for all errors in refused events."""
     with pytest.raises(InvalidEventsError) as refused:
         report(*values, key=key)
     return [(problem.index, problem.path, problem.rule) for problem in refused.value.problems]
@@ -114,7 +114,7 @@ def test_what_is_one_agents_is_refused_to_others_until_it_lets_go_of_it(key, min
     # The response does not name its owner.
     assert refuse(reported.run(agentId="two"), claim, key=second) == [(1, key, TAKEN)]
     assert not Agent.objects.filter(agent_id="two").exists()
-    # Nor may another agent of the same partner have it.
+    # Nor may the same partner's other agent have it.
     assert refuse(reported.agent("c", agentId="three", **{key: mine}), key=first) == [(0, key, TAKEN)]
     report(reported.agent("d", at=at(2), **{key: None}), key=first)
     assert report(claim, key=second).added == 1
@@ -158,7 +158,7 @@ def test_the_database_leaves_a_token_and_a_run_to_one():
     ):
         with pytest.raises(IntegrityError), transaction.atomic():
             broken()
-    # Nothing is known of events from before these keys were stored.
+    # Rows from before these keys were stored have none, and may repeat.
     RunFactory.create_batch(2, agent=agent, started_at=run.started_at, finished_at=run.finished_at)
     assert Run.objects.count() == 3
 

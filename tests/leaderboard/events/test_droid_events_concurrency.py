@@ -29,7 +29,7 @@ CALLERS, FACTS = 4, 300
 
 
 def batch():
-    """Return an agent, and for each kind of fact with two keys so many that each is reported under two ids."""
+    """Return an agent event, and FACTS casts, likes and runs about it."""
     values = [reported.agent(name="One", fid=7)]
     for number in range(FACTS):
         cast = f"0x{number * 7_919 % 65_536:04x}" + "00" * 18
@@ -43,7 +43,7 @@ def test_each_fact_is_kept_once_in_any_sequence_of_reports():
     read = batch()
 
     def call(number):
-        # Half of them are one partner that retries, the others report the same under ids of their own.
+        # Half the callers are one partner that retries, the others report the same under their own ids.
         reporter = Reporter(source="one" if number % 2 else str(number))
         return recording.record_events(read if number < 2 else read[::-1], reporter=reporter)
 
@@ -72,7 +72,7 @@ def test_half_of_a_process_threads_wait_to_write_and_no_more(client):
         assert (answer.status_code, answer["Retry-After"]) == (503, "1")
         assert answer.json() == {"error": "Too many concurrent writes"}
         assert not Agent.objects.exists()
-        # The process that queries a node is not the one that writes.
+        # Node queries have their own slots.
         with node_slot():
             pass
     assert call().status_code == 200
@@ -129,7 +129,7 @@ def test_what_an_operator_does_meanwhile_is_seen(act, path, rule):
     described = reported.agent(fid=7, token={"chainId": 8453, "address": reported.WALLET})
     reported_errors = [payloads.parse_event(event, latest=latest) for event in (described, reported.run(agentId="two"))]
 
-    # As in a chunk of a file, whose progress commits with it.
+    # As a file's chunk is imported, whose progress commits with it.
     @own_connection
     @transaction.atomic
     def call():

@@ -1,4 +1,4 @@
-"""Weight of audiences and its discounts: what counts, what others can do to an agent, and the evidence."""
+"""Audience weights and their discounts: what counts, what others can do to an agent, and the evidence."""
 
 import json
 
@@ -20,7 +20,7 @@ def counted(scene: RankingScene) -> np.ndarray:
 
 
 def scene_of_two() -> tuple[RankingScene, int, int]:
-    """Build two agents of two owners, without an audience."""
+    """Build two owners' agents, without an audience."""
     scene = RankingScene()
     return scene, scene.agent(), scene.agent()
 
@@ -128,7 +128,7 @@ def test_an_account_that_interacted_before_the_interval_only_counts_half(is_repo
 
 
 def test_a_busy_day_alone_does_not_outrank_a_week():
-    """In the ranking of 24 hours, the day's accounts of one agent stand against another one's of the whole week."""
+    """In the 24-hour ranking, one agent has a day's accounts, and another one a whole week's."""
     scene, steady, bought = scene_of_two()
     witness = scene.agent()
     for fid in range(100, 170):
@@ -182,7 +182,7 @@ def test_an_account_that_confirms_what_was_reported_lowers_nothing():
 @settings(max_examples=60)
 @given(seed=st.integers(1, 10_000), data=st.data())
 def test_nothing_that_others_do_lowers_a_composite(seed, data):
-    """Add accounts, agents of other owners and interactions of any kind to a random world."""
+    """Add accounts, other owners' agents and any interactions to a random world."""
     scene = town(seed)
     victim = scene.agent(fid=1, creator=5, reporter=77)
     people = list(range(10_000, 10_030)) + list(range(100_000, 100_020))
@@ -197,7 +197,7 @@ def test_nothing_that_others_do_lowers_a_composite(seed, data):
             is_current=bool(marks[1]),
         )
     before = score_agents(scene.facts())
-    # They may name the creator of any agent as theirs.
+    # They may name any agent's creator as theirs.
     rivals = [
         scene.agent(
             fid=data.draw(st.sampled_from((0, *people))), creator=data.draw(st.sampled_from((0, 5, 6))), reporter=66

@@ -33,7 +33,7 @@ def read(interval=Interval.DAY, computed_at=NOW):
 
 
 def rows(columns):
-    """Return the rows of a group of columns, in a fixed order."""
+    """Return the rows in a group of columns, in a fixed order."""
     return sorted(zip(*(getattr(columns, name).tolist() for name in columns.__dataclass_fields__), strict=True))
 
 
@@ -76,7 +76,7 @@ def test_an_owner_is_a_reporter_and_a_creator():
 
 
 def test_each_fact_comes_with_its_fields():
-    # Rows of the agents have gaps between their numbers.
+    # The agents' row ids have gaps.
     first, gone, second = AgentFactory(), AgentFactory(), AgentFactory()
     gone.delete()
     RunFactory(agent=second, finished_at=AT, succeeded=False)
@@ -94,7 +94,7 @@ def test_each_fact_comes_with_its_fields():
 def test_an_interval_begins_after_its_first_second_and_ends_with_its_last(interval):
     agent, begin = AgentFactory(), NOW - interval.length
     within = [begin + SECOND, begin + SECOND * 1.5, NOW, NOW + SECOND * 0.999]
-    # Of a day, the interactions of a week are read.
+    # For a day's ranking, a week's interactions are read.
     earlier = [begin - DAY, begin, begin + SECOND * 0.999]
     beyond = [*earlier, NOW + SECOND, NOW + DAY]
     for number, at in enumerate(within + beyond):

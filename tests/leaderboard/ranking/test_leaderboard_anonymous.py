@@ -1,4 +1,4 @@
-"""`GET /api/droid/leaderboard` without an administrator's credential: no response has a byte of the score."""
+"""`GET /api/droid/leaderboard` without an administrator's credential: no response contains the score."""
 
 import hashlib
 from datetime import timedelta
@@ -17,7 +17,7 @@ from tests.rows.user_tokens import as_user
 
 pytestmark = pytest.mark.django_db
 
-# What no public response may have anywhere: the keys of `score`, and the values that the rankings here are made of.
+# What no public response may contain: keys in `score`, and values in these tests' rankings.
 SECRETS = (
     b'"score"',
     b"composite",
@@ -71,7 +71,7 @@ def disabled(staff):
 
 
 def of_the_site(client, staff):
-    """Log in to the operators' site, which has permissions of its own."""
+    """Log in to the operators' site, which has its own permissions."""
     client.force_login(staff)
     return {}
 
@@ -104,14 +104,14 @@ STRANGERS = {
 
 
 def secrets_in(answer):
-    """Return the parts of the score in headers, cookies and body."""
+    """Return the score parts in headers, cookies and body."""
     header_lines = b"\n".join(f"{name}: {value}".encode() for name, value in answer.items())
     text = header_lines + b"\n" + str(answer.cookies).encode() + b"\n" + answer.content
     return [secret for secret in SECRETS if secret in text]
 
 
 def fetched_in_every_way(client, headers, query, administrators_etag):
-    """Return a page, and every other response of its address."""
+    """Return a page, and every other response at its address."""
     page = client.get(URL, query, headers=headers)
     conditions = [{"If-None-Match": tag} for tag in (administrators_etag, "*", page.get("ETag", '"none"'))]
     return [
@@ -126,7 +126,7 @@ def fetched_in_every_way(client, headers, query, administrators_etag):
 
 
 def etag_of_administrators(client):
-    """Return the ETag of the page that administrators see."""
+    """Return the ETag that the administrators' page would have."""
     answer = client.get(URL, {"interval": "7d", "limit": 2})
     assert secrets_in(answer) and "ETag" not in answer
     return f'"{hashlib.sha256(answer.content).hexdigest()[:32]}"'

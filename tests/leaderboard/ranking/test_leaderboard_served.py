@@ -95,7 +95,7 @@ def answers(served):
 
 
 def cache_headers(headers):
-    """Return the headers that caches obey: each that may be there only once, as often as it came."""
+    """Return the headers that caches obey, each with all its values: none may be there twice."""
     names = ("cache-control", "vary", "content-encoding", "access-control-allow-origin")
     return {name: [text for found, text in headers if found == name] for name in names}
 

@@ -1,4 +1,4 @@
-"""Tests of `/api/droid/standing` and `/api/droid/standing/owned`: what an agent's owner sees, and nobody else."""
+"""Tests of `/api/droid/standing` and `/api/droid/standing/owned`: what only an agent's owner sees."""
 
 import pytest
 

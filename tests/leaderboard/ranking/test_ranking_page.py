@@ -176,7 +176,7 @@ def test_only_a_large_audience_is_marked(client):
     snapshot = SnapshotFactory(ranked=3, large_audience=0.25)
     for rank, components in enumerate(({"audience": 0.25}, {"audience": 0.24, "activity": 0.01}, {}), start=1):
         StandingFactory(snapshot=snapshot, rank=rank, components=components)
-    # Of before the column.
+    # A ranking from before the column existed.
     StandingFactory(snapshot=SnapshotFactory(ranked=1, interval="7d"), components={"audience": 1.0})
     assert 'class="mark"' not in client.get(f"{URL}?interval=7d").text
     answer = client.get(URL)

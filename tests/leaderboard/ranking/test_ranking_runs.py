@@ -1,4 +1,4 @@
-"""Runs of rankings: their agents, their schedule, replacement, and pruning."""
+"""Ranking runs: their agents, their schedule, replacement, and pruning."""
 
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -52,7 +52,7 @@ STANDINGS = "leaderboard_standing"
 
 
 def ranked(snapshot):
-    """Return the agents of a ranking, from the first on, and those beside it."""
+    """Return a ranking's agents, from the first on, and the unranked ones."""
     standings = Standing.objects.filter(snapshot=snapshot)
     return (
         list(standings.filter(rank__isnull=False).order_by("rank").values_list("rank", "agent_id")),
@@ -89,7 +89,7 @@ def test_agents_with_a_listed_token_are_ranked_and_the_others_are_beside_them():
             RunFactory(agent=agent, finished_at=AT)
             ActionFactory(agent=agent, at=AT)
     snapshot = snapshot_building.build_snapshot(Interval.DAY, computed_at=NOW)
-    # Of equals the one that was made first is ahead.
+    # With equal scores, the older agent is ahead.
     assert ranked(snapshot) == (
         [(1, busy.pk), (2, idle.pk), (3, equal.pk)],
         {agent.pk for agent in (hidden, blocked, dropped, unknown, alone, elsewhere)},
@@ -241,7 +241,7 @@ def test_the_task_makes_what_is_due(monkeypatch, service_environment, capfd):
     for name, value in service_environment.items():
         monkeypatch.setenv(name, value)
     AgentFactory(launched=True)
-    # The second one finds the build of the first, and the third nothing due.
+    # The second run finds the first one's build, and the third nothing due.
     tasks.make_rankings()
     tasks.make_rankings()
     wait_for(build_has_ended)

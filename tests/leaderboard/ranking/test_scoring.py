@@ -130,7 +130,7 @@ def test_the_sequence_of_agents_has_no_effect(seed):
     turned = np.random.default_rng(seed).permutation(len(facts.agents.ids)).astype(np.int32)
     place = np.argsort(turned).astype(np.int32)
     agents = facts.agents
-    # Row ids stay sorted; what is behind them changes places. Without a creator and a reporter an id is the owner.
+    # Row ids stay sorted; the agents behind them change places. Without a creator and a reporter, the id is the owner.
     other = replace(
         facts,
         agents=replace(agents, fids=agents.fids[turned], creator_fids=agents.creator_fids[turned]),

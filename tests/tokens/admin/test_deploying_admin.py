@@ -256,7 +256,7 @@ def test_a_key_gets_a_quota_on_a_chain(operator, settings):
     settings.RATE_LIMIT_DEPLOY = 1
     assert operator.post(f"{QUOTAS}{quota.pk}/delete/", {"post": "yes"}).status_code == 403
     operator.post(QUOTAS, {"action": "delete_selected", "_selected_action": [quota.pk], "post": "yes"})
-    # Without it the default would apply, which is higher.
+    # Without the quota the default would apply, which is higher.
     assert DeployQuota.objects.exists()
     DeployQuota.objects.update(per_day=1)
     operator.post(f"{QUOTAS}{quota.pk}/delete/", {"post": "yes"})
@@ -358,7 +358,7 @@ def test_the_panel_counts_what_is_in_flight_by_chain(operator):
     DeploymentFactory.create_batch(2)
     DeploymentFactory(status=DeploymentStatus.SUBMITTED)
     DeploymentFactory(status=DeploymentStatus.MINED)
-    # A sale that runs, and what is done.
+    # A running sale, and a finished deployment.
     DeploymentFactory(status=DeploymentStatus.MINED, expected_address="", presale_id=1)
     DeploymentFactory(status=DeploymentStatus.INDEXED)
     old = DeploymentFactory(

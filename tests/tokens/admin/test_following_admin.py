@@ -27,7 +27,7 @@ HASH = "0x" + "ab" * 32
 
 
 def cells(client, page, column, **parameters):
-    """Return the cells of one column of a list, from the top."""
+    """Return one list column's cells, from the top."""
     context = client.get(page, parameters).context["cl"]
     show = getattr(context.model_admin, column)
     return [show(row) for row in context.result_list]
@@ -137,7 +137,7 @@ def test_the_panel_names_a_chain_that_has_nodes_and_was_never_followed(operator,
 
 
 def test_the_panel_lists_each_chain_and_leads_to_it(operator, settings):
-    # Without trades of its own, and so without reference prices.
+    # The chain has no trades of its own, and so no reference prices.
     settings.RPC_URLS, settings.MARKET_PROVIDER_CHAINS = {}, (8453,)
     ChainHeadFactory(head=2000, followed=2000)
     CoverageFactory(first_block=1, followed_to=2000, verified_to=1100)

@@ -131,7 +131,7 @@ def test_prices_are_drawn_in_usd_for_a_day_and_a_week_with_a_table(operator, now
     assert day == "Price in USD, the last 24 hours, by 15 minutes: from 4 to 8, lowest 1, highest 8"
     assert week == "Price in USD, the last 7 days, by hour: from 1.97417e-10 to 4, lowest 1.97417e-10, highest 4"
     rows = table_rows(text, day)
-    # From the first candle to the current one, the newest first; those without trades have the close before.
+    # From the first candle to the current one, the newest first; candles without trades have the previous close.
     assert [row[0] for row in rows] == sorted((row[0] for row in rows), reverse=True)
     cells = {row[0]: row[1:] for row in rows}
     assert cells[f"{quarter - timedelta(hours=1):%Y-%m-%d %H:%M} UTC"] == ["4", "8", "1", "8", "3"]

@@ -1,4 +1,4 @@
-"""Records of declared launchpads: what a launchpad lacks is null, and warnings need premises of its contracts."""
+"""Declared launchpads' records: what a launchpad lacks is null, and warnings need premises about its contracts."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ PRESETS = load_registry().presets.values()
 @pytest.mark.parametrize(
     ("recording", "name", "title"),
     [
-        # Paired with the coin of its creator, which no list of usual quote tokens has.
+        # Paired with its creator's coin, which no list of usual quote tokens has.
         ("zora-content_coin_1_of_a_creator_coin", "zora", "Zora"),
         ("flaunch-launch_1_fair_launch", "flaunch", "Flaunch"),
         ("doppler-multicurve_1_weth", "doppler", "Doppler"),
@@ -49,7 +49,7 @@ def test_a_record_has_all_fields_and_null_for_what_the_launchpad_lacks(
     assert record["deploy_config"] == dict.fromkeys(golden["deploy_config"])
     assert record["extensions"] | {"fees": None} == dict.fromkeys(golden["extensions"])
     fees = record["extensions"]["fees"]
-    # Where the pool has a fee of its own, nobody is known to get it.
+    # Where the pool has its own fee, the recipients are unknown.
     assert fees is None or fees["recipients"] == []
     # Its creator's launches are listed, and have a ledger.
     creator = record["requestor_address"]

@@ -13,7 +13,7 @@ BY_FID, BY_ADDRESS = "/api/tokens/fetch-deployed-by-fid", "/api/tokens/fetch-dep
 NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
 WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 MINT = "So11111111111111111111111111111111111111112"
-# Each endpoint: its path, its parameter, and what makes a token one of that deployer.
+# Each endpoint: its path, its parameter, and the columns by which a token belongs to that deployer.
 BOTH = pytest.mark.parametrize(
     ("path", "requested", "columns"),
     [

@@ -482,7 +482,7 @@ def test_a_walk_that_finds_no_page_soon_is_given_up_and_its_matches_are_sorted(
     def let_go_when_sorted():
         begins = set()
         with psycopg.connect(**connection.get_connection_params(), autocommit=True) as watching:
-            # The first statement that waits is the walk; the second one is there because that was cancelled.
+            # The first waiting statement is the walk; a second one shows that the walk was cancelled.
             wait_for(lambda: begins.update(watching.execute(waiting)) or len(begins) > 1)
         let_go()
 

@@ -118,7 +118,7 @@ def test_lists_by_launchpad(fetch):
         ("zora", [of_zora]),
         ("zora,doppler", [of_doppler, of_zora]),
         ("doppler,zora,zora", [of_doppler, of_zora]),
-        # In the registry, and without tokens.
+        # The registry has this launchpad, but it has no tokens.
         ("flaunch", []),
     ):
         answer = fetch(launchpad=names)

@@ -184,7 +184,7 @@ COLUMNS = dict(
 def test_it_sorts_by_market_with_the_unknown_last_in_both_directions(fetch, sort_by):
     column = COLUMNS[sort_by]
     tokens = TokenFactory.create_batch(8)
-    # Two of each, known in part, and nothing known of the last two.
+    # Some values are equal, one is null, and the last two tokens have none.
     for token, value in zip(tokens, [5, 0, None, 7, 5, 0], strict=False):
         price(token, **{column: value})
     by_number = [token.pk for token in tokens]
@@ -437,7 +437,7 @@ def test_a_copy_is_marked_when_read(fetch):
     original.verified, original.champagne = False, True
     original.save()
     assert warnings() == {original.pk: [], copy.pk: ["UNUSUAL_TICK", "POSSIBLE_COPY"]}
-    # A tag for the copy makes no copy of the older one.
+    # A tag for the copy does not make the older one a copy.
     original.champagne, copy.verified = False, True
     original.save()
     copy.save()
@@ -514,7 +514,7 @@ def test_it_adds_nothing_that_was_not_requested(fetch, parameters):
         ({}, 3),
         ({"includeMarket": 1}, 3),
         ({"includeMarket": 1, "includeUser": 1}, 4),
-        # An estimate and a count of the matches, which are sorted; the records; and how many are deployed.
+        # The matches' estimate and count, and the sorted page; the records; and the number of deployed tokens.
         ({"pair": "weth"}, 6),
         # An estimate; page and total together; the records; and how many are deployed.
         ({"q": "token"}, 5),

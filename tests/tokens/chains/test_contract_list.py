@@ -14,7 +14,7 @@ V3_1_CREATED = "0x6b04d68ca5c822b9c981d731c83ecb1356b96c8596c7659d397d234856a453
 
 @pytest.fixture
 def listed(client, settings):
-    """Return the entries of a path; one chain of the registry has a node."""
+    """Return a path's entries; only one chain in the registry has a node."""
     settings.RPC_URLS = {8453: ("http://127.0.0.1:9",)}
 
     def get(path, **parameters):
@@ -64,7 +64,7 @@ def test_contracts_of_declared_launchpads_have_the_topics_of_their_launches(list
     [zora] = [entry for entry in factories if entry["address"] == "0x777777751622c0d3258f214F9DF38E35BF45baF3"]
     topics = zora.pop("events")["launches"]
     assert len(topics) == len(set(topics)) == 4
-    # Of a content coin: a public explorer has the event's topic.
+    # A content coin's topic, from a public explorer.
     assert "0x2de436107c2096e039c98bbcc3c5a2560583738ce15c234557eecb4d3221aa81" in topics
     assert zora == {
         "name": "zora factory",

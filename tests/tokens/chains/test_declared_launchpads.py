@@ -1,4 +1,4 @@
-"""`[launchpads.<name>]` of registry files: what is read, and how each mistake is reported."""
+"""`[launchpads.<name>]` in registry files: what is read, and how each mistake is reported."""
 
 from pathlib import Path
 
@@ -58,7 +58,7 @@ def test_a_declared_launchpad_is_indexed_where_its_chain_names_it(load):
     assert [pad.title for pad in both.launchpads] == ["Coins"]
     assert source[0] in {address for address, _ in launch_layouts(both)}
     assert len(launch_layouts(both)) == len(launch_layouts(without)) + 1
-    # Pools of declared launches are told by the PoolManager.
+    # The PoolManager logs declared launches' pools.
     assert both.pools_of_launches == {both.v4_pool_manager.lower()} and not without.pools_of_launches
     assert len(launch_topics(both)) == len(launch_topics(without)) + 2
 
@@ -245,7 +245,7 @@ def test_launchpads_of_generations_have_a_title():
     assert registry.launchpads["clanker"].title == "Clanker"
     assert {registry.launchpad_of(name).name for name in registry.generations} == {"clanker", "liquid"}
     assert registry.generations_of("clanker") == tuple(name for name in registry.generations if name != "liquid")
-    # It has no launches of its own, so that chains do not have it beside their generations.
+    # The launchpad declares no launches, so that chains do not list it beside their generations.
     assert [pad for chain in registry.chains.values() for pad in chain.launchpads] == []
 
 
@@ -259,7 +259,7 @@ def test_a_title_is_declared_or_the_name(load):
     }
     assert (renamed.launchpad_of("moon").name, renamed.generations_of("moonpad")) == ("moonpad", ("moon",))
     assert (renamed.launchpad_of("coins").title, renamed.generations_of("coins")) == ("Coins", ("coins",))
-    # Of a token whose launchpad is no longer in the registry.
+    # A token may have a launchpad that is no longer in the registry.
     assert (renamed.launchpad_of("gone").title, renamed.generations_of("gone")) == ("gone", ("gone",))
 
 

@@ -1,4 +1,4 @@
-"""tokens/chains/launching/launch_calls.py: calls against recorded ones of the launchpad's SDK, byte for byte."""
+"""tokens/chains/launching/launch_calls.py: calls against the launchpad SDK's recorded ones, byte for byte."""
 
 import hashlib
 from dataclasses import replace
@@ -28,7 +28,7 @@ DAY = 86_400
 WETH = "0x4200000000000000000000000000000000000006"
 USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
 VAULT_ADMIN = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
-# Three recipients of fees, and two of an airdrop.
+# Three fee recipients, two also in an airdrop.
 FIRST = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65"
 SECOND = "0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc"
 THIRD = "0x976EA74026E726554dB657fA54763abd0C3a0aa9"
@@ -56,7 +56,7 @@ _DYNAMIC = {
     "feeControlNumerator": 500_000_000,
     "decayFilterBps": 7_500,
 }
-# The settings of each launch beyond names and texts; the rest is by default.
+# Each launch's settings beyond names and texts; the rest has defaults.
 _BODIES = {
     "deploy-airdrop": {
         "airdrop": {
@@ -92,7 +92,7 @@ def salt_of(label: str) -> str:
 
 
 def launch_of(label: str, **changes: Any) -> LaunchConfig:
-    """Return the launch configuration of the recording's body, with changes."""
+    """Return the launch configuration for the recording's body, with changes."""
     return replace(launch_request.parse_launch_request(body_of(label)).config, **changes)
 
 

@@ -1,4 +1,4 @@
-"""tokens/chains/launching/launch_ticks.py: the starting tick of a market cap, its inverse, and moving positions."""
+"""tokens/chains/launching/launch_ticks.py: a market cap's starting tick, its inverse, and moving positions."""
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
@@ -9,13 +9,13 @@ from tokens.chains.launching.launch_ticks import TickOutOfRangeError, shifted_po
 from tokens.chains.registry.chains import Position, load_registry
 from tokens.chains.types import starting_market_cap
 
-# More than any number of a body has.
+# More digits than any number in a body has.
 DIGITS = 60
 LAST_TICK = 887_200
 
 
 def market_cap(tick: int, *, decimals: int, rounding: str) -> Decimal:
-    """Return the market cap at a tick in whole units of the paired token, to 60 digits, rounded this way."""
+    """Return the market cap at a tick in whole paired tokens, to 60 digits, rounded this way."""
     # Rounded once: the power is computed with extra digits.
     price = Context(prec=DIGITS + 20).power(Decimal("1.0001"), tick)
     return Context(prec=DIGITS, rounding=rounding).multiply(price, Decimal(10) ** (29 - decimals))
@@ -53,7 +53,7 @@ def test_it_refuses_positions_that_would_reach_beyond_all_prices():
         ("9.87", 18, -230_600),
         ("9.871", 18, -230_400),
         ("20", 18, -223_400),
-        # A price of one: the only border that a short number hits.
+        # Price 1: the only border that a short number hits.
         ("100000000000", 18, 0),
         ("99999999999.999999999999999999", 18, -200),
         ("100000000000.000000000000000001", 18, 0),
@@ -67,7 +67,7 @@ def test_a_market_cap_starts_at_the_step_that_it_reaches(given, decimals, tick):
 
 @pytest.mark.parametrize("decimals", [0, 6, 8, 18, 36])
 def test_a_tick_is_that_of_its_own_market_cap_and_of_none_less(decimals):
-    # Every 89th of all steps, others for each of the decimals. Tick 0 would be no border that is rounded.
+    # Every 89th step, from another one for each decimals value. Tick 0 would be no border that is rounded.
     first = -LAST_TICK + 200 * (1 + decimals)
     for tick in range(first, LAST_TICK, 89 * 200):
         assert tick

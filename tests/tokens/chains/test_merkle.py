@@ -1,4 +1,4 @@
-"""tokens/chains/launching/merkle.py: trees of airdrops against OpenZeppelin's package and the development chain's."""
+"""tokens/chains/launching/merkle.py: airdrop trees against OpenZeppelin's package and the development chain's."""
 
 import pytest
 
@@ -6,15 +6,15 @@ from development.devchain.airdrop_tree import merkle_proof, merkle_root
 from tests.rows.airdrop_entries import build_by_peer, sample_entries
 from tokens.chains.launching.merkle import NODE_BYTES, build_tree, proof_positions
 
-# Of sample_entries(100_000), by @openzeppelin/merkle-tree 1.0.8, which takes twelve seconds for it; the benchmark
-# `airdrop_proofs` runs both.
+# The root for sample_entries(100_000) by @openzeppelin/merkle-tree 1.0.8, which takes twelve seconds for it; the
+# benchmark `airdrop_proofs` runs both.
 LARGE_ROOT = "0x8e9450a56ae77562712789c7790edaef829c8d90aa9b4c2c1fe31ea5cc7f5600"
 
 ONE = ("0x70997970C51812dc3A010C7d01b50e0d17dc79C8", 1)
 
 
 def proof_in(tree, index):
-    """Return the proof of the entry with this number, as hex."""
+    """Return the proof for the entry with this number, as hex."""
     places = proof_positions(tree.positions[index])
     return ["0x" + tree.nodes[place * NODE_BYTES :][:NODE_BYTES].hex() for place in places]
 

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of declarations: a recorded launchpad behind a node, and commands on a file."""
+"""Fixtures for tests of declarations: a recorded launchpad behind a node, and commands on a file."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from tests.nodes.recorded_node import Node
 def serve_launchpad(
     node: Node, settings: Any, tmp_path: Path, forget_chains: Callable[[], None]
 ) -> Callable[[str], RecordedLaunchpad]:
-    """Return a function that installs the chain of a recording, on a node that serves it."""
+    """Return a function that installs a recording's chain, on a node that serves it."""
 
     def serve(name: str) -> RecordedLaunchpad:
         pad = RecordedLaunchpad(name, node)
@@ -48,7 +48,7 @@ def try_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[...
 
 @dataclass(frozen=True)
 class TradedCurve:
-    """A token on the bonding curve of the development chain, with the hashes of its transactions."""
+    """A token on the development chain's bonding curve, with its transactions' hashes."""
 
     node: Launchpad
     token: str
@@ -73,7 +73,7 @@ class TradedCurve:
 
 
 def transact_curve(node: Launchpad, function: str, *arguments: object, value: int = 0) -> str:
-    """Call a function of the curve's launchpad, and return the hash of the mined transaction."""
+    """Call a function on the curve's launchpad, and return the mined transaction's hash."""
     at = node.deployment
     data = node_client.bind_contract(at.rpc_url, "CurveLaunchpad", at.curve_launchpad).encode_abi(function, arguments)
     sent = node_client.send_transaction(at.rpc_url, sender=SENDER, to=at.curve_launchpad, data=data, value=value)

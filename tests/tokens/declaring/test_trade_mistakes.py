@@ -1,4 +1,4 @@
-"""What `try_launchpad` prints about mistakes in declared trades, on a bonding curve of our own and on recordings."""
+"""What `try_launchpad` prints about mistakes in declared trades, on our own bonding curve and on recordings."""
 
 import re
 
@@ -110,9 +110,9 @@ def test_a_transaction_without_any_trade_is_named(curve, try_curve):
             [(PRICE, 'price = { quote_reserve = "tokenReserve", token_reserve = "nativeReserve" }')],
             ["`quote_reserve` and `token_reserve` are exchanged"],
         ),
-        # Of nearly 10^27 tokens in reserve.
+        # The reserve has nearly 10^27 units.
         ([(PRICE, 'price = { value = "nativeReserve", decimals = 18 }')], ["decimals = 27 would fit"]),
-        # The launch's own purchase may raise the price as much: the curve may sell a small part of the supply.
+        # The launch's own purchase may raise the price tenfold: the curve may sell only a small part of the supply.
         ([(PRICE, 'price = { value = "nativeReserve", decimals = 28 }')], []),
         (
             [('"tokenAmount"', '"x"'), ('"nativeAmount"', '"tokenAmount"'), ('"x"', '"nativeAmount"')],
@@ -141,7 +141,7 @@ def test_wrong_amounts_and_prices_of_a_trade_name_their_cause(changes, expected,
 
 
 def test_only_a_small_later_trade_has_a_price_near_its_average(curve, try_curve):
-    # 0.8 and 5 % of the supply.
+    # They buy 0.8 and 5 % of the supply.
     small, larger = curve.buy(ETHER // 100), curve.buy(ETHER // 16)
     wrong = (PRICE, 'price = { value = "nativeReserve", decimals = 26 }')
     of_launch = mistakes_of(try_curve(wrong))
@@ -271,7 +271,7 @@ def test_no_trade_of_the_recorded_launchpads_has_a_mistake(name, serve_launchpad
 
 
 def test_trades_of_a_launch_without_a_curve_are_named(curve, try_curve):
-    # Of a launchpad that has another launch with one.
+    # The launchpad has another launch, which has a curve.
     launch = '[[launchpads.curve.launch]]\n{0}event = "Other(address token)"\ntoken = "token"\nquote = "native"\n\n'
     contracts = f'contracts = {{ 31337 = ["{curve.node.deployment.curve_launchpad}"] }}\n'
     first = "[[launchpads.curve.trade]]"

@@ -1,4 +1,4 @@
-"""`manage.py try_launchpad` on recorded launches of real contracts, which a node on loopback serves.
+"""`manage.py try_launchpad` on real contracts' recorded launches, which a node on loopback serves.
 
 No test may use the database: the command stores nothing.
 """
@@ -21,7 +21,7 @@ REHYPE, CREATOR_COIN = "doppler-rehype_1_decaying_fee", "zora-creator_coin_1"
 
 
 def line_of(output, field):
-    """Return the value and the origin of a field's first line."""
+    """Return the value and the origin in a field's first line."""
     found = re.search(rf"^  {field} +(.*?)  \((.*)\)$", output, re.M)
     assert found, output
     return found.groups()
@@ -36,7 +36,7 @@ def test_values_are_those_of_the_contracts_views_each_with_its_origin(name, serv
         for field, of_views in (("token", launch["token"]), ("name", launch["name"]), ("symbol", launch["symbol"])):
             shown = of_views if field == "token" else repr(of_views)
             assert re.search(rf"^  {field} +{re.escape(shown)}  \(\S", output, re.M), field
-    # No view but decimals has a default, which batches of launches were recorded without.
+    # Only decimals may have its default: recordings with several launches lack this view.
     assert set(re.findall(r"^  (.+?) +.*\(the default", output, re.M)) <= {"decimals"}
 
 
@@ -118,7 +118,7 @@ def test_a_range_counts_launches_and_logs(serve_launchpad, try_file):
 @pytest.mark.parametrize(
     ("name", "counts"),
     [
-        # Each token has a curve of its own, and the last trade but two graduates it.
+        # Each token has its own curve, and the last trade but two graduates it.
         (
             CURVE,
             {

@@ -67,7 +67,7 @@ def nowhere(settings, forget_chains, unused_port):
 
 
 def failed(answer, status):
-    """Return the message of an error, which must have this status, and be under both keys."""
+    """Return an error's message; check its status, and that both keys have the message."""
     body = answer.json()
     assert (answer.status_code, body["success"]) == (status, False), body
     assert body["message"] == body["error"]
@@ -181,7 +181,7 @@ def test_an_operator_can_pause_a_chain(ready, post, queue):
     assert answer.status_code == 200
     DeploySwitch.objects.update(paused=True)
     assert post(body).json() == answer.json()
-    # Nothing of it would be sent.
+    # A dry run sends nothing.
     assert post(order(dryRun=True)).status_code == 200
 
 
@@ -256,7 +256,7 @@ def test_a_presale_has_no_address_and_never_returns_one(launchpad, post):
     assert (answer.status_code, answer.json()["expectedAddress"]) == (200, None), answer.json()
     stored = Deployment.objects.get()
     assert (stored.to_address, stored.expected_address) == (launchpad.deployment.presale, "")
-    # As when its launch is listed, long after.
+    # Long after, when its launch is listed.
     Deployment.objects.update(status="indexed", expected_address=ADMIN)
     assert post(body).content == answer.content
 
@@ -264,10 +264,10 @@ def test_a_presale_has_no_address_and_never_returns_one(launchpad, post):
 def test_a_repeated_order_has_the_same_answer_and_is_not_sent_again(ready, post, queue, nowhere):
     body = order()
     first = post(body)
-    # The chain is not queried; the status has an endpoint of its own.
+    # The chain is not queried; the status has its own endpoint.
     nowhere()
     Deployment.objects.update(status="failed", error="Words", attempts=3)
-    # The order of the keys and the spaces between them are irrelevant.
+    # Key sequence and spaces are irrelevant.
     again = json.dumps(dict(reversed(body.items())), indent=1)
     for path in (PATH, PATH + "/v4", PATH + "/"):
         answer = post(again, path)
@@ -357,7 +357,7 @@ def test_a_dry_run_stores_nothing_and_uses_no_key_up(ready, post, queue):
     # Another body may have the key, and the response contains the first one's address.
     assert post(order(token={"name": "Cat", "requestKey": request_key}, dryRun=True)).status_code == 200
     assert post(body).json()["expectedAddress"] == result["expectedAddress"]
-    # For a stored deployment the response is from the row, and the flag makes no other body of it.
+    # For a stored deployment the response comes from the row, and the flag does not make it another body.
     repeated = post(body | {"dryRun": True})
     assert (repeated.headers["Idempotency-Replayed"], repeated.json()) == ("true", result)
     assert len(queue()) == 1
@@ -391,7 +391,7 @@ def test_a_broker_that_is_away_costs_no_order(ready, post, settings, unused_port
 
 
 def at_once(bodies, headers):
-    """Return the responses to requests that are sent at the same time, each by a client of its own."""
+    """Return the responses to requests that are sent at the same time, each by its own client."""
     return call_at_once([partial(send, Client(), headers, body) for body in bodies])
 
 

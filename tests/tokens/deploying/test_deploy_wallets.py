@@ -1,4 +1,4 @@
-"""Tests of the wallets that send deployments: their keys, their balances, and the sender of a simulation."""
+"""Tests of the wallets that send deployments: their keys, their balances, and a simulation's sender."""
 
 import json
 import logging
@@ -39,7 +39,7 @@ LOW = "balance: less than 0.05 of the native coin is left"
 
 @pytest.fixture
 def signed_by(settings, forget_chains):
-    """Return a function that sets the private keys and key files of the development chain's deployments."""
+    """Return a function that sets the private keys and key files for the development chain's deployments."""
 
     def change(*keys, files=()):
         settings.DEPLOYER_KEYS = {CHAIN_ID: tuple(map(Secret, keys))} if keys else {}
@@ -51,7 +51,7 @@ def signed_by(settings, forget_chains):
 
 
 def delegate(launchpad, address, to):
-    """Have the account execute a contract's code, as an authorization of EIP-7702 does; none with the zero address."""
+    """Have the account execute a contract's code, as an EIP-7702 authorization does; none with the zero address."""
     launchpad.rpc("anvil_setCode", address, f"0xef0100{to[2:].lower()}" if int(to, 16) else "0x")
 
 
@@ -60,7 +60,7 @@ def fund(launchpad, address, wei):
 
 
 def refresh():
-    """Store what the signers of this process have, as the worker's task does."""
+    """Store this process's signers' wallets, as the worker's task does."""
     refresh_wallets(CHAIN_ID, addresses=installed_signers(CHAIN_ID).keys())
 
 

@@ -106,7 +106,7 @@ def start(
     max_goal: int = TERMS.max_goal,
     allowlist: tuple[str, ...] = (),
 ) -> tuple[models.Deployment, str]:
-    """Store a deployment whose presale a wallet of ours started, as the watcher does; return both."""
+    """Store a deployment whose presale our wallet started, as the watcher does; return both."""
     config = launch(chain, presale=replace(TERMS, max_goal=max_goal, allowlist=allowlist))
     shown = SALE | {"maxEthGoal": max_goal / ETHER, "allowlist": [*allowlist] or None}
     salt = "0x" + token_hex(32)
@@ -151,7 +151,7 @@ def fetch(client, deploy_key, contracts, settings) -> Iterator[Callable[..., dic
 
 
 def sign_with(settings, *keys: str) -> None:
-    """Have the wallets of these private keys as ours, as the worker's task stores them."""
+    """Have these private keys' wallets as ours, as the worker's task stores them."""
     settings.DEPLOYER_KEYS = {CHAIN_ID: tuple(map(Secret, keys))}
     installed_signers.cache_clear()
     wallets.refresh_wallets(CHAIN_ID, addresses=installed_signers(CHAIN_ID).keys())
@@ -251,7 +251,7 @@ def test_an_order_goes_from_its_body_to_the_token_that_a_buyer_launched(fetch, c
 
 
 def test_whichever_wallet_may_start_presales_does(fetch, contracts, settings):
-    # One of the two is on the contract's allow-list, and would be the last choice.
+    # Only the second wallet is on the contract's allow-list, and it would be the last choice.
     sign_with(settings, STRANGER_KEY, DEPLOYER_KEY)
     models.DeployWallet.objects.filter(address=STRANGER).update(balance=10**24)
     models.DeployWallet.objects.filter(address=DEPLOYER).update(alerts={"fees": "high"})
@@ -324,7 +324,7 @@ def test_a_start_that_seemed_lost_is_found_though_its_sale_has_ended(fetch, cont
     assert started is not None
     buy(contracts, row, value=ETHER)
     end(contracts, row)
-    # All nodes were behind when they were queried, and then the block of that moment was final.
+    # All nodes lagged when they were queried, and then that moment's block became final.
     models.DeployAttempt.objects.update(state="lost", final_at=row.created_at)
     models.Deployment.objects.update(status="submitted", presale_id=None)
 
@@ -357,7 +357,7 @@ def test_nothing_was_started_by_other_transactions_and_salts(chain, contracts):
 
 
 def test_a_contract_that_holds_no_sales_is_called_without_harm(chain, contracts):
-    # The factory has none of these functions.
+    # The factory lacks these functions.
     assert chain.read_presale(1, contract=contracts.factory) is None
     with pytest.raises(NodeUnavailableError, match="does not report its sales"):
         chain.find_presale("0x" + "00" * 32, contract=contracts.factory)

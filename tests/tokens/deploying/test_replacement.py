@@ -51,7 +51,7 @@ def test_nothing_is_offered_where_the_base_fee_is_above_the_cap(capped):
     [
         # An eighth, rounded up.
         ((1001, 9), (0, 0), (1127, 11)),
-        # As much as a new one would offer.
+        # As much as a new transaction would offer.
         ((1000, 10), (4000, 500), (8500, 500)),
         # More than nothing.
         ((0, 0), (0, 0), (1, 1)),

@@ -95,7 +95,7 @@ def test_a_wallet_that_can_not_pay_is_not_used_until_it_can(ground):
     assert wallet().alerts["sending"].startswith("it lacks ")
     ground.rpc("anvil_setBalance", WALLET, hex(2 * ETHER))
     assert submit_deployment(order.pk)
-    # A second one is too much: the first is not mined, and will cost what it may.
+    # A second one is too much: the first is not mined, and may still cost its maximum.
     with pytest.raises(SubmissionDeferredError, match="pay"):
         submit_deployment(another.pk)
     assert submit_deployment(cheap.pk)

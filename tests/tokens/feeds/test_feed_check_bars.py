@@ -170,7 +170,7 @@ def test_reserves_that_differ_are_named(traded):
     assert lines
     for line in lines:
         assert re.fullmatch(r"block \d+, log \d+: reserves is \{.*\} in the feed, and \{.*\} on the chain", line)
-    # Not compared without the launch's logs, and counted.
+    # Without the launch's logs, reserves are not compared, and the check counts them.
     assert " 0 without reserves" not in run(**{"from": after, "history": 0})
 
 

@@ -43,7 +43,7 @@ def compare() -> FeedCheck:
 
 
 def of_sums(check: FeedCheck) -> list[str]:
-    """Return the differences in bars and days: simulated liquidity is none that a pool could have."""
+    """Return the differences in bars and days: no pool could have the simulated liquidity, so others are left out."""
     return [line for line in check.comparison.differences if ", day " in line or "bar " in line]
 
 

@@ -1,6 +1,6 @@
-"""Fee claims and changes of creators of declared launchpads, from recordings of their real contracts to rows and API.
+"""Declared launchpads' fee claims and creator changes, from recordings of their real contracts to rows and API.
 
-The truth is what balances changed by, and which account owned an NFT: not what the events say.
+The truth is how balances changed, and which account owned an NFT: not what the events contain.
 """
 
 import copy
@@ -78,7 +78,7 @@ class Recorded:
 
 @pytest.fixture
 def install(recorded_node, settings, forget_chains, tmp_path):
-    """Return a function that installs the chain of a recording, one more empty block included."""
+    """Return a function that installs a recording's chain, one more empty block included."""
 
     def installed(name, *launchpads, change=None, more=""):
         redis_client().flushdb()
@@ -107,7 +107,7 @@ def paid(recipient=None):
 
 
 def expected_claims(recorded):
-    """Return the claims of Doppler by the balances of beneficiaries."""
+    """Return Doppler's claims by the beneficiaries' balances."""
     token, quote = recorded.expected["token"], recorded.expected["quote"]
     return [
         (claim["beneficiary"], currency, int(claim[key]))
@@ -259,7 +259,7 @@ def test_an_nft_of_another_contract_with_the_same_id_changes_nothing(install):
     assert Token.objects.get().admin == recorded.expected["creator"]
 
 
-# Of a pool, which has no recipient and no token in its event but these.
+# A claim by a pool, whose event names no token and no other recipient.
 OF_POOLS = """
 [[launchpads.doppler.claim]]
 event = "Skimmed(address indexed to, uint256 fees0, uint256 fees1)"
@@ -289,7 +289,7 @@ def test_pools_claim_for_their_token_before_and_after_they_moved(install):
 
 
 def _pair(recording):
-    """Return the pair that liquidity is migrated to, from the log of its creation."""
+    """Return the pair that liquidity is migrated to, from its creation log."""
     created = "0x0d3648bd0f6ba80134a33ba9275ac585d9d315f0ad8355cddefde31afa28d0e9"
     logs = recording["transactions"][0]["receipt"]["logs"]
     return next("0x" + log["data"][26:66] for log in logs if log["topics"][0] == created)

@@ -1,4 +1,4 @@
-"""GET /api/get-uncollected-fees/{address} of a mint."""
+"""GET /api/get-uncollected-fees/{address} for a mint."""
 
 from functools import partial
 
@@ -18,11 +18,11 @@ from tokens.models import Token
 pytestmark = pytest.mark.django_db
 
 PATH = "/api/get-uncollected-fees"
-# Of the token program, with a description by Metaplex.
+# A mint in the token program, with a description by Metaplex.
 OTHER_MINT = "2KW2XRd9kwqet15Aha2oK3tYvd3nWbTFH1MBiRAv1BE1"
 HEX_RULE = "must be a 20-byte hex address on a chain other than Solana"
 BASE58_RULE = "must be base58 of 32 bytes: chain 101 is Solana"
-# The offsets of the fields that the tests change.
+# Offsets: the fields that the tests change.
 POOLS_PARTNER_FEES, POOLS_IS_MIGRATED, POOLS_CREATOR_FEES = 264, 305, 352
 CONFIGS_QUOTE_MINT, CONFIGS_FEE_CLAIMER = 8, 40
 
@@ -48,7 +48,7 @@ def token(node):
 
 @pytest.fixture
 def change(node):
-    """Return a function that changes bytes of an account from an offset on."""
+    """Return a function that changes an account's bytes from an offset on."""
     return partial(change_account, node)
 
 
@@ -111,12 +111,12 @@ def test_it_reports_when_it_has_no_node_of_solana(fetch, settings, forget_chains
     "changes",
     [
         {"pool_address": ""},
-        # No account; a wallet's; a mint's; one of the program that is no pool.
+        # No account; a wallet; a mint; the program's account that is no pool.
         {"pool_address": str(Pubkey(bytes(range(32))))},
         {"pool_address": CREATOR},
         {"pool_address": OTHER_MINT},
         {"pool_address": CONFIG},
-        # The pool of another token, and one that is sold for something else.
+        # Another token's pool, and a pool with another quote.
         {"contract_address": OTHER_MINT},
         {"paired_token": OTHER_MINT},
     ],
@@ -131,7 +131,7 @@ def test_it_returns_what_is_pending_after_the_creators_claim(fetch, token, clien
     answer = fetch(MINT, page=1)
     document = client.get("/api/openapi.json").json()
     close_objects(document["components"]["schemas"])
-    # Of the 8,000,000 lamports that the recorded swap left to both, the creator has claimed half.
+    # The recorded swap left 8,000,000 lamports to both, and the creator has claimed half.
     assert (answer.status_code, answer.json()) == (
         200,
         {

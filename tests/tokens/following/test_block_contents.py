@@ -1,4 +1,4 @@
-"""Contents of ranges of blocks (tokens/following/block_contents.py): cut between blocks, and replaced by block."""
+"""Block range contents (tokens/following/block_contents.py): cut between blocks, and replaced by block."""
 
 from tokens.chains.pool_types import Swap
 from tokens.chains.types import RangeFacts, TransactionFacts
@@ -12,7 +12,7 @@ from tokens.following.block_contents import (
 
 
 def of_block(number: int, count: int) -> list[TransactionFacts]:
-    """Return so many transactions of a block, which hold nothing."""
+    """Return `count` empty transactions in a block."""
     place = {"block_number": number, "block_hash": "0x01", "block_time": 1}
     return [TransactionFacts(tx_hash=f"0x{n}", launches=(), event_logs=(), **place) for n in range(count)]
 

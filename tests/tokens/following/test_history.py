@@ -60,7 +60,7 @@ def meet(row: Coverage) -> bool:
 def test_what_was_fetched_before_the_reorg_is_not_written(chain, node):
     row, target = live(chain), [final(chain)]
     steps = read_history(row, chain=installed_chain(CHAIN), target=lambda: target[0], control=control())
-    # The next ranges are being read by then.
+    # After this step, the next ranges are already being read.
     target[0] = next(steps).to
     with pytest.raises(ProgressConflictError):
         next(steps)

@@ -76,7 +76,7 @@ def test_a_result_that_is_refused_is_read_again_before_any_later_one_is_handed_o
 
 
 class Gate(StandIn):
-    """Stand-in that responds to four requests at once, and to none alone; the first request is an exception."""
+    """Stand-in that responds only when four requests wait together; the first request is an exception."""
 
     barrier = Barrier(4, timeout=60)
     first = True

@@ -55,7 +55,7 @@ def looping():
 
 
 def orphan_launch(launchpad, followed, *, mined):
-    """Follow a launch, replace its block by as many others as `mined`, and return the launch."""
+    """Follow a launch, replace its block by `mined` other blocks, and return the launch."""
     mark = launchpad.snapshot()
     launched = launchpad.launch()
     followed.catch_up()

@@ -84,7 +84,7 @@ def test_a_pool_without_an_account_holds_up_no_other(node, watch):
 
 
 def test_a_pool_whose_claim_no_node_gives_holds_up_no_other(node, watch):
-    # The walk comes to it first.
+    # The walk reaches it first.
     Token.objects.all().delete()
     node.launch("stuck")
     index_requests.index_transaction(chain_id=SOLANA, tx_hash=list(node.transactions)[-1])

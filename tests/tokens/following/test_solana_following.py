@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 SOLANA = 101
 
-# So often a follower is killed, each time at another place.
+# How often a follower is killed, each time at another point.
 KILLS = 12
 
 
@@ -161,7 +161,7 @@ def test_a_transaction_that_no_node_gives_yet_is_waited_for(node):
     late = list(node.transactions)[-6]
     node.missing.add(late)
     take_rounds_in_trouble()
-    # Older transactions were not delayed by it, whatever was requested together with it.
+    # It did not delay older transactions, even in the same request.
     assert launched() == {MINT, *mints[:6]}
     assert ListedSignature.objects.get(signature=late).read is False
     assert ChainHead.objects.get(pk=SOLANA).followed < node.slot
@@ -192,7 +192,7 @@ def test_a_node_that_lacks_where_a_list_is_to_go_on_is_not_at_its_end(node):
     wanted = {MINT} | {node.launch(f"launch {number}") for number in range(9)}
     one_round()
     assert not account().listed
-    # As another node would respond that has only the newest transactions.
+    # As another node that has only the newest transactions would respond.
     cut = account().listed_before
     node.unlisted.add(cut)
     one_round()
@@ -388,7 +388,7 @@ def test_what_is_kept_of_a_list_is_bounded(node):
     for number in range(20):
         node.swap(f"swap {number}", slot=10_000 + 100 * number)
     take_rounds()
-    # Those to which the next listing comes down, and no others.
+    # Only the signatures that end the next listing are kept.
     newest = 10_000 + 1900
     assert set(ListedSignature.objects.values_list("slot", flat=True)) == {newest, newest - 100}
     assert not ListedSignature.objects.filter(read=False).exists()
@@ -419,7 +419,7 @@ def test_whatever_goes_wrong_in_between_nothing_is_lost(node, seed):
         for _ in range(rng.randint(0, 4)):
             one_round()
     node.unlisted, node.missing, node.behind, node.kept_from = set(), set(), 0, 0
-    # So that another list begins: the last one may have come before an index that was late.
+    # A new transaction starts another listing: the last one may have preceded a late index.
     trades.add(node.swap(f"{seed} last", slot=slot + 1))
     # What is listed may have changed under a listing, which is then begun anew.
     wait_for(lambda: one_round() or is_complete(node))
@@ -524,6 +524,6 @@ def names(forms, address):
 
 
 def is_complete(node):
-    # Not a pool, which has its own row after a claim.
+    # Only the config counts: a pool has its own row after a claim.
     complete = FollowedAccount.objects.filter(address=CONFIG, complete_to=node.slot).exists()
     return complete and not ListedSignature.objects.filter(read=False).exists()

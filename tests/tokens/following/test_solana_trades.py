@@ -1,4 +1,4 @@
-"""Trades in Solana's pools: written by the follower with the signatures of a config, or of a creator's own pools."""
+"""Trades in Solana's pools: written by the follower with a config's signatures, or with a creator's own pools."""
 
 import base64
 import time
@@ -36,7 +36,7 @@ SOLANA = 101
 BUYER = "FezWPm3UEFa4nbF76D45V3gg9eZzhSxfw3tUES1Gr3o1"
 PAID, BOUGHT = 1_000_000_000, 36_012_275_919_071
 SQRT_PRICE = 0x015D911465CA05DD
-# SOL for a token, of 9 and 6 decimals.
+# SOL for a token, with 9 and 6 decimals.
 PRICE = (Decimal(SQRT_PRICE) ** 2).scaleb(-3) / Decimal(2) ** 128
 DOLLARS = f'quote_tokens = [ {{ symbol = "SOL", address = "{WRAPPED_SOL}", decimals = 9, stable = true }} ]\n'
 
@@ -203,7 +203,7 @@ def test_a_launch_is_indexed_although_a_swap_beside_it_can_not_be_decoded(node):
 
 @pytest.fixture
 def of_a_creator(node, settings, tmp_path, forget_chains):
-    """Allow-list the creator of the recorded pool, and not its config; index the launch."""
+    """Allow-list the recorded pool's creator, and not its config; index the launch."""
     settings.CHAINS_FILES = (str(allow_list(tmp_path / "creator.toml", role="launch_creator", address=CREATOR)),)
     forget_chains()
     take_rounds()
@@ -260,7 +260,7 @@ def test_a_creators_pool_is_read_again_from_its_launch(of_a_creator, settings):
 
 
 def raise_price(node, signature):
-    """Have a swap, and the account of its pool, end at a higher price."""
+    """Have a swap, and its pool's account, end at a higher price."""
     old, new = (price.to_bytes(16, "little") for price in (SQRT_PRICE, SQRT_PRICE + 10**9))
     for form in node.transactions[signature].values():
         for event in inner(form, 4)[-2:]:
@@ -271,7 +271,7 @@ def raise_price(node, signature):
 
 
 def grown(value):
-    """Return a transaction's forms with eight bytes more at the end of each event."""
+    """Return a transaction's forms with eight more bytes at each event's end."""
     if isinstance(value, dict):
         return {
             name: _longer(part) if name == "data" and isinstance(part, str) else grown(part)

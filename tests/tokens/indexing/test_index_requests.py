@@ -364,7 +364,7 @@ def test_a_block_that_the_follower_has_seen_dropped_is_not_written(launchpad):
     assert isinstance(postponed.value.reason, NodeUnavailableError)
     assert "dropped" in request_of(tx_hash).last_error
     assert not Token.objects.exists()
-    # Once the follower has come to that branch, too.
+    # The follower has reached that branch, too.
     there.delete()
     assert len(index(tx_hash)) == 1
 

@@ -1,4 +1,4 @@
-"""The current state of launched tokens on a real node: read when they are indexed, and dropped with its block."""
+"""Launched tokens' current state on a real node: read when they are indexed, and dropped with its block."""
 
 import json
 
@@ -23,14 +23,14 @@ ROOT = "0x" + "07" * 32
 
 
 def launch(launchpad, **config):
-    """Return hash and address of a launch that is not indexed."""
+    """Launch without indexing; return hash and address."""
     tx_hash = launchpad.launch(DevLaunchConfig(**config))
     (found,) = installed_chain(CHAIN_ID).read_transaction(tx_hash).launches
     return tx_hash, found.token
 
 
 def change_image(launchpad, address, image):
-    """Return the hash of a transaction that changes a token's image."""
+    """Change a token's image; return the transaction's hash."""
     return transact(launchpad, contract(launchpad, "Token", address).updateImage(image))
 
 
@@ -126,7 +126,7 @@ def test_events_count_by_their_block(launchpad):
     index_requests.unwind_request(IndexRequest.objects.get(tx_hash=later))
     assert image() == "ipfs://read"
     index(later)
-    # The state of now, which is the later event's.
+    # This stores the newest state, which includes the later event.
     index(tx_hash)
     index_requests.unwind_request(IndexRequest.objects.get(tx_hash=later))
     assert image() == "ipfs://later"
@@ -159,7 +159,7 @@ def test_what_a_follower_reads_keeps_the_state_and_adds_to_it(launchpad):
 
 
 def changed_then_dropped(own_launchpad):
-    """Index a launch with a change whose block a reorg then drops. Return the launch's hash, and the columns of before.
+    """Index a launch with a change whose block a reorg then drops. Return the launch's hash, and the earlier columns.
 
     The change is not made again.
     """
@@ -277,7 +277,7 @@ def test_a_launch_that_returns_in_another_block_brings_its_own_state(own_launchp
     index(tx_hash)
     own_launchpad.revert(mark)
     own_launchpad.mined(own_launchpad.rpc("eth_sendRawTransaction", signed))
-    # As a follower does: without a state of its own, the launch must not keep the former one.
+    # As a follower does: without its own state, the launch must not keep the former one.
     chain = installed_chain(CHAIN_ID)
     with transaction.atomic():
         chain_lock.lock_exclusive(CHAIN_ID)

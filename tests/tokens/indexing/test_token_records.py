@@ -1,4 +1,4 @@
-"""Whole token records of recorded launches, from the node to the JSON of endpoints.
+"""Whole token records for recorded launches, from the node to the endpoints' JSON.
 
 The golden records in `data/records` were checked by hand against another decoder's reading of the same transactions.
 """
@@ -21,7 +21,7 @@ from tokens.models import Token
 
 pytestmark = pytest.mark.django_db
 
-# Fields of the row itself and not of the launch.
+# Fields that the row has, and not the launch.
 OWN_KEYS = ("id", "created_at", "last_indexed")
 
 
@@ -30,7 +30,7 @@ BUILT = {"built-v1": v1_launch, "built-v3": v3_launch}
 
 
 def read_record(node: Node, tx_hash: str):
-    """Return the record of a transaction's only launch, by way of the database, as the API renders it."""
+    """Store a transaction's only launch, and return its record as the API renders it."""
     chain = Chain(info=base(), rpc=RpcClient(chain_id=8453, urls=(node.url,)))
     (launch,) = chain.read_transaction(tx_hash).launches
     columns = token_columns(launch, chain=base(), presets=load_registry().presets.values())

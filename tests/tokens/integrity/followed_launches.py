@@ -1,4 +1,4 @@
-"""Followers of recorded and development chains that store each swap with its sender, and reports about launches."""
+"""Followers for recorded and development chains that store each swap with its sender, and reports about launches."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from tokens.following.history import read_history
 from tokens.installation.installed_chains import installed_chain
 from tokens.models import Token
 
-# Of fewer blocks at once, receipts are read, which name the sender.
+# The head grows by so many blocks a step, so that the follower reads each of them with its senders.
 _BLOCKS_AT_ONCE = 10
 
 
@@ -24,7 +24,7 @@ def forget_reports() -> None:
 
 
 def fetch_integrity(token: Token, **parameters: Any) -> dict[str, Any]:
-    """Return the facts of a token that are computed now."""
+    """Return a token's facts, computed now."""
     forget_reports()
     answer = Client().get(f"/api/tokens/{token.chain_id}/{token.contract_address}/integrity", parameters)
     assert answer.status_code == 200, answer.content

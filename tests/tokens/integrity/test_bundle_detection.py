@@ -1,4 +1,4 @@
-"""tokens/integrity/bundle_detection.py, against the definition of docs/integrity.md written down a second time."""
+"""tokens/integrity/bundle_detection.py, against the definition in docs/integrity.md, implemented a second time."""
 
 from datetime import UTC, datetime
 
@@ -22,7 +22,7 @@ def trade(name, place, *, block=2, log_index=0, is_buy=True):
 
 
 def find(*trades, place=PLACE):
-    """Return kinds and transactions of the purchases of each bundle."""
+    """Return each bundle's kinds, and its purchases' transactions."""
     found = find_bundles(sorted(trades), LaunchPlace(LAUNCH, 1, place))
     return [(bundle.kinds, [one.tx_hash for one in bundle.purchases]) for bundle in found]
 
@@ -55,7 +55,7 @@ def test_transactions_are_next_to_one_another_if_none_is_between_them(second, is
 def test_one_purchase_right_after_the_launch_is_a_bundle_with_it(second, is_bundle):
     after = trade("a", second, block=1)
     assert find(after) == [(("consecutive", "withLaunch"), ["a"])] * is_bundle
-    # With a purchase of the launch, too.
+    # Also where the launch has a purchase.
     assert len(find(trade(LAUNCH, PLACE, block=1), after)) == is_bundle
     assert find(after, place=None) == []
 
@@ -77,7 +77,7 @@ def test_any_number_of_neighbours_are_one_bundle_of_all_kinds():
     assert found == [(("sameTransaction", "consecutive", "withLaunch"), ["a", "b", "b", "c"])]
 
 
-# The definition a second time: pairs of neighbours, joined until none is left.
+# The definition a second time: neighbours are joined in pairs until no pair remains.
 
 
 def expected(trades):
@@ -101,7 +101,7 @@ def expected(trades):
 
 @st.composite
 def blocks(draw):
-    """Draw trades of transactions from the launch on, each in one block and at one place of it."""
+    """Draw transactions' trades from the launch on; each transaction has one block and one index in it."""
     trades, place, block = [], PLACE, 1
     for number in range(draw(st.integers(0, 8))):
         if draw(st.integers(0, 4)) == 0:

@@ -1,4 +1,4 @@
-"""Facts about launches of the development chain: bundles of real blocks, and balances that its node returns."""
+"""Facts about launches on the development chain: bundles in real blocks, and balances that its node returns."""
 
 from collections import defaultdict
 
@@ -19,7 +19,7 @@ from tokens.models import Token
 pytestmark = pytest.mark.django_db
 
 ETHER = 10**18
-# Of random blocks.
+# The numbers of tokens and blocks in the random test.
 TOKENS, BLOCKS = 2, 60
 RECIPIENT = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65"
 
@@ -96,7 +96,7 @@ def test_balances_are_those_of_the_chain_after_transfers(own_launchpad, followed
 
 
 def neighbours_found(token):
-    """Return pairs of transactions that follow one another in a bundle of all trades."""
+    """Return transaction pairs that follow one another in a bundle from all trades."""
     first = read_first_trades(token)
     found = set()
     for bundle in find_bundles(first.trades, read_launch_place(token, first)):
@@ -106,7 +106,7 @@ def neighbours_found(token):
 
 
 def neighbours_on_chain(launchpad, token):
-    """Return pairs of transactions with a purchase of the token and indexes in their block that differ by 1."""
+    """Return transaction pairs that buy the token and are next to one another in their block."""
     by_block = defaultdict(dict)
     for one in read_first_trades(token).trades:
         if one.is_buy:

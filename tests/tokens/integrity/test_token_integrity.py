@@ -34,7 +34,7 @@ from tokens.models import FollowedAccount, FollowedBlock, LaunchFacts, PoolLiqui
 pytestmark = pytest.mark.django_db
 
 CHAIN = 8453
-# The block of the launch, in the first second of WEEK; its transaction's place in it, and its log.
+# The launch's block, in WEEK's first second; its transaction's index there, and its log.
 BLOCK, LAUNCH_PLACE, LAUNCH_LOG = 1, 50, 50
 DEPLOYER, REQUESTOR, ADMIN, BUYER = (checksum_bytes(bytes([number]) * 20) for number in range(1, 5))
 SUPPLY = 1_000
@@ -59,7 +59,7 @@ def token():
 
 
 def buy(token, number, amount, *, block=BLOCK, log_index=60, **columns):
-    """Make a purchase; its transaction has the place of its log's number."""
+    """Make a purchase; by default its transaction index is its log index."""
     values = {"trader": wallet(number), "amount_token": amount, "tx_hash": bytes([number]) * 32, "tx_index": log_index}
     values |= {"at": WEEK + timedelta(seconds=2 * (block - BLOCK))}
     return make_trade(token, block=block, log_index=log_index, **values | columns)
@@ -70,7 +70,7 @@ def sell(token, number, amount, **columns):
 
 
 def in_launch(token, amount, **columns):
-    """Make the purchase of the launch, which has the deployer as its sender."""
+    """Make the launch's own purchase, which the deployer sends."""
     token.extensions["devBuy"] = {"amount": str(amount), "amountEth": "1", "recipient": BUYER}
     token.save()
     launch = {"tx_hash": b"\x1a" * 32, "trader": bytes.fromhex(DEPLOYER[2:]), "tx_index": LAUNCH_PLACE, "log_index": 40}
@@ -184,7 +184,7 @@ def test_a_report_has_five_queries_and_a_cached_one_has_one(token, django_assert
 
 def test_the_recipient_of_the_launchs_purchase_counts_and_not_its_sender(token):
     in_launch(token, 20)
-    # The second purchase of the transaction is the sender's.
+    # The transaction's second purchase is the sender's.
     in_launch(token, 30, log_index=45)
     Token.objects.filter(pk=token.pk).update(extensions=token.extensions)
     assert shares(fetch_integrity(token)["holders"]["now"]) == [(DEPLOYER, "30", 3.0), (BUYER, "20", 2.0)]

@@ -1,4 +1,4 @@
-"""Rows of trades and candles, written without a chain, and the partitions that they need."""
+"""Trade and candle rows, written without a chain, and the partitions that they need."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -18,7 +18,7 @@ LOCKER = "0x63D2DfEA64b3433F4071A98665bcD7Ca14d93496"
 
 
 def make_weeks(count: int, *, first: datetime = WEEK) -> None:
-    """Create the partitions of so many weeks."""
+    """Create the partitions for `count` weeks."""
     with connection.cursor() as cursor:
         for week in (first + timedelta(weeks=number) for number in range(count)):
             for table in ("tokens_trade", "tokens_minutecandle"):
@@ -27,14 +27,14 @@ def make_weeks(count: int, *, first: datetime = WEEK) -> None:
 
 
 def make_traded_token(*, quote_decimals: int | None = 18, tick: int = -230_400, **columns: Any) -> Token:
-    """Create a token that was launched at the beginning of WEEK, with the facts that trades are described with."""
+    """Create a token that was launched when WEEK began, with the facts that describe its trades."""
     token = TokenFactory.create(**{"deployed_at": WEEK, "locker_address": LOCKER} | columns)
     LaunchFacts.objects.create(token=token, facts={"pool": {"pair_decimals": quote_decimals, "tick": tick}})
     return token
 
 
 def make_trade(token: Token, *, block: int = 1, log_index: int = 0, **columns: Any) -> PoolTrade:
-    """Create a trade, by default in the block's second of WEEK."""
+    """Create a trade, by default in the block's second in WEEK."""
     values: dict[str, Any] = {
         "at": WEEK + timedelta(seconds=block),
         "tx_hash": block.to_bytes(32, "big"),
@@ -50,7 +50,7 @@ def make_trade(token: Token, *, block: int = 1, log_index: int = 0, **columns: A
 
 
 def candle_row(token: Token, at: datetime, *prices: float, seconds: int = 60, **columns: Any) -> CandleColumns:
-    """Return a candle of a minute, an hour or a day with open, high, low and close, not stored; in USD the double."""
+    """Return an unstored candle for a minute, an hour or a day: open, high, low and close; USD prices are double."""
     names = ("open", "high", "low", "close")
     values: dict[str, Any] = {
         "token": token,
@@ -70,7 +70,7 @@ def candle_row(token: Token, at: datetime, *prices: float, seconds: int = 60, **
 
 
 def make_candle(token: Token, at: datetime, *prices: float, seconds: int = 60, **columns: Any) -> CandleColumns:
-    """Store the candle of `candle_row`."""
+    """Store the candle that `candle_row` returns."""
     row = candle_row(token, at, *prices, seconds=seconds, **columns)
     row.save(force_insert=True)
     return row

@@ -1,4 +1,4 @@
-"""Tests of tokens/market/price_refresh.py against an HTTP stand-in of the provider."""
+"""Tests of tokens/market/price_refresh.py against an HTTP stand-in for the provider."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ from tokens.models import Market, ProviderRefresh, Token
 pytestmark = pytest.mark.django_db
 
 DAY = timedelta(days=1)
-# A chain of the registry that the provider doesn't have.
+# A chain in the registry that the provider doesn't have.
 NO_NETWORK = 84532
 
 
@@ -71,7 +71,7 @@ def paths(market):
 # Failures.
 
 
-# What else may be wrong with a response is told apart by the HTTP client.
+# The HTTP client distinguishes all other errors in a response.
 @pytest.mark.parametrize("mode", [Mode.FAIL, Mode.RATE_LIMIT, Mode.WRONG_KEY, Mode.WRONG_SHAPE, Mode.STALL])
 def test_a_failure_of_the_provider_changes_nothing_stops_all_calls_and_loses_no_refresh(market, settings, mode):
     launch(market, 3)
@@ -347,7 +347,7 @@ def test_a_worker_killed_in_the_midst_of_a_call_during_an_outage_loses_no_refres
     os.killpg(worker.pid, signal.SIGKILL)
     worker.wait()
     assert Market.objects.filter(updated_at=None).count() == 40
-    # The lease of those that it had expires, and a failure defers nothing for longer than that.
+    # The killed worker's leases expire, and a failure defers nothing for longer than a lease.
     assert ProviderRefresh.objects.filter(due_at__lte=timezone.now() + LEASE).count() == 40
     market.behave(Mode.FAIL)
     assert price_refresh.refresh_due_markets() == 0

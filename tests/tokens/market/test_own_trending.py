@@ -28,7 +28,7 @@ MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 @pytest.fixture(autouse=True)
 def partitions():
-    """Create a partition of each partitioned table for all times; gone after the test."""
+    """Create one partition for all times in each partitioned table; gone after the test."""
     with connection.cursor() as cursor:
         for table in ("tokens_trade", "tokens_minutecandle"):
             cursor.execute(f"CREATE TABLE {table}_of_test PARTITION OF {table} DEFAULT")
@@ -60,7 +60,7 @@ def candle(token, *, ago, opening=1.0, close=1.0, volume=0, buys=0, sells=0, usd
 
 
 def traded(token, *, ago=MINUTE, volume=10, buys=3, sells=2, **columns):
-    """Give a token a market with its last trade so long ago, and the rolling sums of all periods that contain it."""
+    """Give a token a market with its last trade `ago`, and the rolling sums for all periods that contain it."""
     price(token, last_trade_at=timezone.now() - ago, **columns)
     for seconds in ROLLING_PERIODS:
         if ago < timedelta(seconds=seconds):
@@ -163,7 +163,7 @@ def test_a_pool_has_the_statistics_of_its_rows():
         (60 * 20, 4, 0),
     ):
         trade(token, ago=ago * MINUTE, trader=bytes([trader]) * 20, is_buy=bool(is_buy))
-    # Those count for nobody.
+    # Trades without a trader count no trader.
     trade(token, ago=MINUTE, trader=None)
     trade(token, ago=MINUTE, trader=b"\7" * 20, is_conversion=True)
     trade(token, ago=25 * HOUR, trader=b"\7" * 20)

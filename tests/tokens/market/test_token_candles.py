@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 START = int(WEEK.timestamp())
 # Seconds from START to a time that is over.
 PAST = 100 * 86_400
-# Seconds: each interval's, and those in the stored candles that make it up.
+# Seconds: each interval's, and the stored candles' that make it up.
 INTERVALS = {
     "1m": (60, 60),
     "5m": (300, 60),
@@ -237,7 +237,7 @@ def fold(rows, seconds, *, in_usd):
 
 
 def fill_gaps(folded, seconds, stop):
-    """Return the candles with those between them and up to `stop`; a price that is unknown stays unknown."""
+    """Return the candles with filled gaps, up to `stop`; an unknown price stays unknown."""
     whole, close = {}, None
     for moment in range(min(folded), stop, seconds) if folded else ():
         if moment in folded:

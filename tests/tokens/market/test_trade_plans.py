@@ -1,4 +1,4 @@
-"""Query plans of trades and candles: the primary keys of the partitions that a page is in, and no sort."""
+"""Query plans for trades and candles: the primary keys of a page's partitions, and no sort."""
 
 import re
 from datetime import timedelta
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(scope="module")
 def token(django_db_setup, django_db_blocker):
-    """Create trades and candles of TOKENS tokens over WEEKS weeks; gone after this module."""
+    """Create trades and candles for TOKENS tokens over WEEKS weeks; gone after this module."""
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         make_weeks(WEEKS)
         tokens = [make_traded_token() for _ in range(TOKENS)]
@@ -40,7 +40,7 @@ def token(django_db_setup, django_db_blocker):
 
 
 def read_partitions(plan):
-    """Return the weeks that a plan reads, all of them by their primary keys, in its sequence."""
+    """Return the weeks that a plan reads by their primary keys, in its sequence."""
     return re.findall(r"(?:using|on) tokens_\w+_(\d{8})_pkey", plan)
 
 
@@ -50,7 +50,7 @@ def names(*weeks):
 
 @pytest.fixture
 def plan_of(client, token):
-    """Return a function that returns the plan of a page, which reads no whole table of trades or candles."""
+    """Return a function that returns a page's plan; it reads no whole table with trades or candles."""
 
     def plan(kind, **parameters):
         path = f"/api/tokens/{token.chain_id}/{token.contract_address}/{kind}"

@@ -1,4 +1,4 @@
-"""GET .../trades on a development chain: what wallets paid and got, and a fee collection that anybody starts."""
+"""GET .../trades on a development chain: what wallets paid and got, and a fee collection that any account starts."""
 
 from typing import Any
 
@@ -80,7 +80,7 @@ def test_a_collection_that_anybody_starts_is_nobodys_trade(own_launchpad: Any, s
     node_client.transact(at.rpc_url, locker.functions.collectRewards(sample.address), sender=anybody)
     conversion, *others = trades_of(sample)
     assert others == trades
-    # Fees in the token are sold through the router, by whoever sent the transaction.
+    # Fees in the token are sold through the router, whichever account sends the transaction.
     assert (conversion["trader"], conversion["side"]) == (at.locker, "sell")
     assert market_counts(sample) == counts
 

@@ -224,7 +224,7 @@ def test_examples_with_a_key_run(language, examples, tmp_path):
     run_example(language, examples["events", language], tmp_path, LAUNCHBOARD_KEY=key)
     output = run_example(language, examples["airdrops", language], tmp_path, LAUNCHBOARD_KEY=key)
     tree = build_tree(AIRDROP)
-    # In the responses to saving, with what the key has saved, and with the token; then the proof.
+    # The root is in the responses about saving, the key's saved airdrops and the token; then follows the proof.
     assert output.count(tree.root) == 3
     # With two entries, one's proof is the other's leaf.
     leaf = tree.nodes[NODE_BYTES * tree.positions[1] :][:NODE_BYTES]

@@ -1,4 +1,4 @@
-"""Prices after swaps beyond the liquidity: the last one at which anybody trades."""
+"""Prices after swaps beyond the liquidity: the last price at which a trade is possible."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -52,7 +52,7 @@ def test_a_price_within_a_gap_of_the_launchs_ranges_counts():
 
 def test_other_liquidity_counts_as_far_as_it_is_a_hundredth_as_deep():
     launched = {(0, 1000): 10**20}
-    # As much as the launch's: 1 % depth is 1 % of the root, and of its reverse.
+    # With as much liquidity as the launch's, the depth falls to 1 % at 1 % of the root, and at its hundredfold.
     wide = bounds_of(launched, launched | {FULL: 10**20})
     assert wide.lowest == tick_root(0) // 100
     assert wide.highest == 100 * tick_root(1000)
@@ -139,7 +139,7 @@ def test_a_dump_beyond_the_liquidity_leaves_the_first_price(pool):
     assert prices() == pytest.approx([high, START])
     assert market.price_usd == pytest.approx(3000 * START)
     assert market.price_change_1h == pytest.approx(0, abs=1e-6)
-    # What the pool holds at its own price: the token alone, but for the launch's liquidity.
+    # At its own price the pool holds only the token, except in the launch's liquidity.
     assert market.liquidity_usd == pytest.approx(3000 * START * L * (START**-0.5 - END**-0.5) / 10**18)
     store([pool.swap(130, -(10**21), 10**17, 1.02 * START, minutes=3)])
     market.refresh_from_db()
@@ -172,7 +172,7 @@ def test_a_crumb_of_liquidity_is_no_price_and_as_much_as_the_launchs_is(pool):
     crumb, deep = pool.change(105, FULL, 10**6, log=4), pool.change(125, FULL, L, log=4)
     far = pool.swap(120, 10**25, -(10**18), LOWEST if pool.is_first else HIGHEST, minutes=6)
     below = pool.swap(130, 10**25, -(10**15), START / 100, minutes=5)
-    # In one batch, as history has them.
+    # In one batch, as the historical sync writes them.
     store([far, below], [pool.launch, crumb, deep], live=False)
     assert prices() == pytest.approx([START, START / 100])
     # The removal bounds later swaps only.
@@ -224,10 +224,10 @@ def test_the_change_of_a_new_token_uses_the_rate_at_its_launch(pool):
         )  # fmt: skip
     store([pool.swap(120, -(10**25), 10**17, START, minutes=3)], [pool.launch])
     market = Market.objects.get(token=pool.token)
-    # The launch was at a rate of 2,000, and the five minutes began at 2,500.
+    # At the launch the rate was 2,000, and the five minutes began at 2,500.
     assert [market.price_change_1h, market.price_change_24h] == pytest.approx([25, 25])
     assert change_of_5_minutes(pool) == pytest.approx(0, abs=1e-6)
-    # The rate has changed by the newest block, and nobody traded.
+    # The rate has changed by the newest block, without a trade.
     ReferencePrice.objects.create(
         chain_id=8453, pool=reference.pool, block_number=130, position=chain_position(130, 0),
         at=pool.now - timedelta(minutes=2), currency=reference.currency, usd=Decimal(4000),

@@ -264,7 +264,7 @@ def test_a_price_source_that_appears_prices_what_had_none(chain):
 
 @pytest.mark.parametrize("address", [LOW, HIGH])
 def test_liquidity_of_a_launch_is_its_tokens_at_the_starting_price(chain, address):
-    """All tokens are in one range above the starting price: they are worth the market cap, and no quote is there."""
+    """All tokens are in one range above the starting price: they are worth the market cap, without any quote."""
     set_rate(chain, "3000")
     token = make_pool_token(contract_address=address)
     lower, upper = (TICK, -120_000) if address == LOW else (120_000, -TICK)

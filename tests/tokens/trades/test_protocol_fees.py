@@ -75,7 +75,7 @@ def fee_of(*, is_buy=True, quote=QUOTE, before=(), after=(), fee=10_000, hook=HO
 @pytest.mark.parametrize("side", ["before", "after"])
 @pytest.mark.parametrize("is_buy", [True, False])
 def test_a_single_fee_is_the_swaps_whatever_its_amount(side, is_buy):
-    # As where the liquidity ends before what was specified.
+    # As where the liquidity ends before the specified amount.
     assert fee_of(is_buy=is_buy, **{side: (123,)}) == 123
 
 

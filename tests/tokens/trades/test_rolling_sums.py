@@ -129,13 +129,13 @@ class Scan:
         return by_candle and any(row.quote_usd is None for row in rows if row.at // 86_400 == day)
 
     def net(self, key: tuple[int, bytes]) -> tuple[int, float]:
-        """Return a trader's last trade time, and the net as of then."""
+        """Return a trader's last trade time, and the net at that time."""
         trades = self.nets[key]
         last = max(at for at, _ in trades)
         return last, sum(float(value) * 2 ** (-(last - at) / HALF_LIFE) for at, value in trades)
 
     def score(self, token_id: int) -> float:
-        """Return the trending score as of now."""
+        """Return the current trending score."""
         nets = [self.net(key) for key in self.nets if key[0] == token_id]
         return sum(math.sqrt(max(net, 0)) * 2 ** (-(self.now.timestamp() - at) / 2 / HALF_LIFE) for at, net in nets)
 

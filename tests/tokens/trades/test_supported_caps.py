@@ -64,7 +64,7 @@ class LaunchedPool:
         )  # fmt: skip
 
     def _root(self) -> float:
-        """Return the square root for the price at which the ranges hold what was paid."""
+        """Return the square root of the price at which the ranges hold the paid amount."""
         low, high = _tick_root(min(lower for lower, *_ in self.ranges)), _tick_root(887_200)
         for _ in range(400):
             middle = (low * high) ** 0.5
@@ -316,7 +316,7 @@ def test_a_launched_quote_token_is_worth_what_its_pool_pays(launch):
     assert (unknown.price_usd, unknown.market_cap, unknown.liquidity_usd) == (None, None, None)
     assert (unknown.volume_24h, unknown.trending) == (None, None)
     assert lists()["h24_volume_usd_desc"] == lists()["h24_trending"] == honest.token.contract_address
-    # For 30,000 dollars the token has a price, and supports a thousand times as much.
+    # The quote pool holds 30,000 dollars: the token has a price, but no cap above a thousand times as much.
     store([quote.buy(10**19)])
     assert find_stale_markets(base()) == [fake.token.pk]
     trade_writing.recount_tokens(8453, [fake.token.pk])
@@ -332,7 +332,7 @@ def test_a_launched_quote_token_is_worth_what_its_pool_pays(launch):
 def test_a_deep_launched_quote_token_prices_what_is_paired_with_it(launch):
     quote = launch(STANDARD)
     store([quote.buy(10**19)])
-    # At 150,000 dollars, bought for 1,000.
+    # Its market cap is 150,000 dollars, and 1,000 dollars have bought it.
     paired = launch(((2600, 120_000, 1.0),), paired=quote.token.contract_address)
     store([paired.buy(10**27)])
     market = paired.market

@@ -250,7 +250,7 @@ def test_trades_that_are_read_again_after_the_history_have_the_rates_of_their_pl
 
 @pytest.mark.parametrize("live", [True, False])
 def test_trades_that_are_read_again_become_conversions_and_get_their_fees(world, live):
-    """Check what versions stored that read neither: the command `backfill --trades` reads the blocks again."""
+    """Check rows by versions that read neither: the command `backfill --trades` reads the blocks again."""
     store(world, live=True)
     hook, (token, _) = "0x" + "Bb" * 20, world.tokens
     launch = LaunchFacts.objects.get(token=token)

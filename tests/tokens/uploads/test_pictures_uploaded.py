@@ -198,7 +198,7 @@ def test_the_bytes_of_a_day_are_limited_and_known_files_are_free(upload, describ
     assert refused.json() == {"error": text}
     assert describe({"name": "Called", "symbol": "CALL"}).status_code == 429
     assert upload(PICTURE).status_code == 200 and len(stored_names(directory)) == 1
-    # Other keys have bytes of their own, and so has tomorrow; 0 is no limit.
+    # Each key has its own bytes for each day; 0 is no limit.
     settings.UPLOAD_DAILY_BYTES = 2 * size
     assert upload(encoded(plain_picture(BLUE, (9, 9))), headers=key()).status_code == 200
     assert upload(encoded(plain_picture(RED, (300, 200)))).status_code == 429

@@ -1,4 +1,4 @@
-"""Storages of uploads: S3-like with signatures, IPFS by a pinning node, and what happens while they fail."""
+"""Upload storages: S3-like with signatures, IPFS by a pinning node, and what happens while they fail."""
 
 import base64
 import hashlib
@@ -105,7 +105,7 @@ def test_a_response_without_the_cid_is_503(upload, pinning, answer):
 
 
 def test_the_cid_of_a_file_of_one_block_has_its_digest():
-    # As Kubo has them, of version 0, of version 1, and as one raw block.
+    # Kubo's CIDs: version 0, version 1, and one raw block.
     empty, hello_line = (
         "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH",
         "QmT78zSuBmuS4z925WZfrqQ1qHaJ56DQaTfyMUF7F8ff5o",

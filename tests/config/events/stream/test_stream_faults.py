@@ -205,7 +205,7 @@ def test_nginx_forwards_each_event_at_once(start, publish, tmp_path, directives)
         assert StreamReader(port).response.status == 429
         resumed = StreamReader(port, address="127.0.0.3", Last_Event_ID=str(event_id - 2))
         assert numbers(resumed.take(2)) == [3, 4]
-        # Without an event, too: the heartbeat passes.
+        # The heartbeat passes without an event, too.
         while reader.response.readline() != b": heartbeat\n":
             pass
         reader.close()

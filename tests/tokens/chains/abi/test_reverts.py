@@ -1,4 +1,4 @@
-"""tokens/chains/abi/reverts.py: readable texts for every error that a contract of a launch may return."""
+"""tokens/chains/abi/reverts.py: readable texts for every error that a launch's contract may return."""
 
 import json
 from pathlib import Path
@@ -18,13 +18,13 @@ HOOK = "0xb429d62f8f3bFFb98CdB9569533eA23bF0Ba28CC"
 
 
 def reverted(signature, *values):
-    """Encode the data of a revert with this error."""
+    """Encode a revert's data with this error."""
     kinds = signature[signature.index("(") + 1 : -1]
     return "0x" + (keccak(text=signature)[:4] + encode(kinds.split(",") if kinds else [], values)).hex()
 
 
 def wrapped(inner, *, target=HOOK, details="HookCallFailed()"):
-    """Wrap the data of a hook's revert as a pool of Uniswap v4 does."""
+    """Wrap the data from a hook's revert as a Uniswap v4 pool does."""
     values = (target, bytes(4), bytes.fromhex(inner[2:]), keccak(text=details)[:4])
     return reverted("WrappedError(address,bytes4,bytes,bytes)", *values)
 
@@ -100,7 +100,7 @@ DESCRIPTIONS = [
     ("0x01", "an unknown error 0x01"),
     # Bytes behind the arguments change nothing.
     (reverted("InvalidAmount(uint256)", 5) + "ff", "InvalidAmount(5)"),
-    # The selector of an error, and half of its arguments.
+    # An error's selector, and cut arguments.
     (reverted("InvalidAmount(uint256)", 5)[:-2], "InvalidAmount with arguments that are no uint256"),
     ("0x08c379a0", "Error with arguments that are no string"),
     ("0x08c379a0" + "ff" * 64, "Error with arguments that are no string"),

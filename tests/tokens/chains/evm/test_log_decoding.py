@@ -111,7 +111,7 @@ PARTS = {
 
 
 def whole_launch(*extra, without=(), extensions=(), **created):
-    """Return a v4 launch with all logs but those left out."""
+    """Return a v4 launch with all logs except these."""
     parts = [log for name, log in PARTS.items() if name not in without]
     launched_logs = [log for extension in extensions if extension not in without for log in extension_logs(extension)]
     return v4_launch(*parts, *launched_logs, *extra, extensions=tuple(extensions), **created)

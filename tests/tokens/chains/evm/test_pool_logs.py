@@ -24,7 +24,7 @@ CLAIM_MOVED = topic("Transfer(address,address,address,uint256,uint256)")
 TRADES = {label: launch for label, launch in EVENT_TRANSACTIONS.items() if label.startswith("swap-")} | {
     f"legacy-{generation}-swap": f"legacy-{generation}-deploy" for generation in ("v0", "v2", "v31")
 }
-# Transactions with a swap: those, and launches whose buyer pays in the same transaction.
+# Transactions with a swap: trades, and launches whose buyer pays in the same transaction.
 SWAPPING = (*TRADES, "deploy-devbuy", "legacy-v0-deploy", "legacy-v2-deploy", "legacy-v31-deploy")
 POOL = "0x" + "5e" * 32
 V3_POOL = "0x" + "7a" * 20

@@ -305,7 +305,7 @@ def test_a_range_is_shortened_where_its_launched_pools_have_too_many_logs(node, 
 
 
 def counted(node: Node, read):
-    """Return what is read, and the methods that it called."""
+    """Return the facts that are read, and the called methods."""
     node.received.clear()
     facts = read()
     return facts, sorted(call["method"] for call in node.calls if call["method"] != "eth_chainId")
@@ -358,7 +358,7 @@ def test_a_launch_outside_of_the_selection_takes_one_request_more(node):
 # Faulty nodes.
 
 
-# By the names in test_log_reading.py; a block by its hash has one hash anyway.
+# Faults in test_log_reading.py that are left out here: a block by its hash has one hash anyway.
 OF_LISTS = ("null", "an object", "a list of texts")
 OF_POOLS = {name: of_pools(fault) for name, fault in FAULTY_LOGS.items() if name not in OF_LISTS}
 

@@ -99,7 +99,7 @@ def test_no_other_recorded_swap_is_a_conversion():
 def test_a_conversion_through_a_router_is_the_last_swap_of_its_pool_before_the_report():
     first, last, other, later = attached([swap(1), swap(3), swap(4, OTHER_POOL), converted(6), swap(8)])
     report = Conversion(LOCKER, TOKEN)
-    # Which pool is the token's is not known here: each one's last swap may be the one.
+    # The decoder does not know the token's pool here: any pool's last swap may be the conversion.
     assert [each.conversions for each in (first, last, other, later)] == [(), (report,), (report,), ()]
     assert last.sender == ROUTER
 

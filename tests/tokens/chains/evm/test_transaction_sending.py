@@ -249,7 +249,7 @@ def test_what_does_not_fail_again_has_no_explanation(bench):
     call = ContractCall(to=wallet.address, data="0x", value=0)
     block = bench.mine()
     assert bench.chain.explain_revert(call, sender=wallet.address, block=block, gas=21_000) == ""
-    # Nor has a transaction that no node has any more.
+    # Nor has a call at a block that no node has.
     assert bench.chain.explain_revert(call, sender=wallet.address, block=block + 1_000, gas=21_000) == ""
 
 

@@ -1,4 +1,4 @@
-"""Values of nodes that are valid JSON and impossible as data: each is the node's fault, and the next node is used."""
+"""Node values that are valid JSON and impossible as data: each is the node's fault, and the next node is used."""
 
 import time
 from datetime import UTC, datetime, timedelta, timezone
@@ -25,7 +25,7 @@ from tokens.chains.solana.transaction_forms import parse_transaction
 # Numbers around the ends of the types that hold them, on both sides.
 EDGES = [2**bits + step for bits in (0, 8, 16, 31, 32, 42, 43, 52, 53, 62, 63, 64, 128, 256) for step in (-1, 0, 1)]
 numbers = st.one_of(st.sampled_from(EDGES), st.integers(0, 2**64), st.integers(0, 2**257))
-# Of other types, in the place of a number.
+# Other types instead of a number.
 others = st.one_of(st.none(), st.booleans(), st.floats(), st.text(max_size=20), st.lists(st.integers(), max_size=2))
 
 
@@ -52,7 +52,7 @@ def test_a_block_time_is_a_date_in_every_time_zone_with_room_for_sums(seconds):
         assert seconds < FIRST_TIME or seconds > time.time()
         return
     at = datetime.fromtimestamp(parsed, UTC)
-    # What rows, candles and pages compute of it.
+    # Rows, candles and pages compute such times.
     assert (at + timedelta(days=3660)).astimezone(timezone(timedelta(hours=14))).year < 9999
 
 

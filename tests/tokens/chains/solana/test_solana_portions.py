@@ -10,7 +10,7 @@ from tests.nodes.solana.changed import FaultySolanaNode
 from tests.nodes.solana.recorded import solana_chain
 from tokens.chains.errors import RequestTooLargeError, TransactionNotFoundError
 
-# Of a recorded transaction in both forms, with some room.
+# The size of a recorded transaction in both forms, with some room.
 BYTES = 40_000
 
 
@@ -41,7 +41,7 @@ def chain_of(info, *nodes, **more):
 
 
 def sizes(node):
-    """Return the number of transactions in each request for any."""
+    """Return the number of transactions in each request that has any."""
     counts = [request.content.count(b'"getTransaction"') // 2 for request in node.received]
     return [count for count in counts if count]
 

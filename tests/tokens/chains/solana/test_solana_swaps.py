@@ -38,7 +38,7 @@ from tokens.trades.pool_prices import pool_price
 
 STRANGER = str(Pubkey.from_bytes(b"\7" * 32))
 BUYER = "FezWPm3UEFa4nbF76D45V3gg9eZzhSxfw3tUES1Gr3o1"
-# The recorded purchase: 1 SOL in lamports, and tokens with 6 decimals, of which a billion was minted.
+# The recorded purchase: 1 SOL in lamports, and the bought tokens with 6 decimals, out of a minted billion.
 PAID, BOUGHT = 1_000_000_000, 36_012_275_919_071
 SQRT_PRICE = 0x015D911465CA05DD
 # The swap is the transaction's fifth outer instruction, and the first two have four inner ones each.

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of presales: contracts on a node, and requests."""
+"""Fixtures for tests of presales: contracts on a node, and requests."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from config.redis.connection import PREFIX, redis_client
 
 
 def set_root(launchpad: Any, presale_id: int, root: str) -> None:
-    """Replace the root of a presale's allow-list, as its owner may; the development contract has no function for it."""
+    """Replace a presale's allow-list root, as its owner may; the development contract has no function for it."""
     _set_member(launchpad, presale_id, 1, root)
 
 
@@ -20,7 +20,7 @@ def set_enabled(launchpad: Any, presale_id: int, enabled: bool) -> None:
 
 
 def _set_member(launchpad: Any, presale_id: int, member: int, word: str) -> None:
-    # presaleOwner, merkleRoot and enabled of the mapping in slot 0.
+    # The mapping in slot 0 has presaleOwner, merkleRoot and enabled for each presale.
     slot = int.from_bytes(keccak(encode(["uint256", "uint256"], [presale_id, 0])))
     launchpad.rpc("anvil_setStorageAt", launchpad.deployment.presale_allowlist, hex(slot + member), word)
 
@@ -32,7 +32,7 @@ def contracts(own_launchpad):
 
 @pytest.fixture
 def forget_presales():
-    """Return a function that drops what is cached of presales under names that begin so, as if it were old."""
+    """Return a function that deletes cached presale data under names with this beginning, as if it had expired."""
 
     def forget(begin="presale"):
         for key in redis_client().scan_iter(f"{PREFIX}shared:{begin}*"):
@@ -43,13 +43,13 @@ def forget_presales():
 
 @pytest.fixture(autouse=True)
 def forget_other_nodes(forget_presales):
-    """Drop what is cached of presales on the nodes of other tests."""
+    """Delete cached presale data from other tests' nodes."""
     forget_presales()
 
 
 @pytest.fixture
 def get(client):
-    """Request a path; return the body of its 200."""
+    """Return a function that requests a path, expects 200, and returns the body."""
 
     def get(path, **parameters):
         answer = client.get(path, parameters)

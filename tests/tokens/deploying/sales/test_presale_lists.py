@@ -122,14 +122,14 @@ def test_pages_of_all_callers_share_few_node_requests(contracts, get, settings, 
         start(chain, contracts)
     requests = []
     with relay(contracts.rpc_url, before=requests.append) as url:
-        # A node request has the terms of two presales.
+        # A node request covers two presales' terms.
         settings.RPC_URLS, settings.RPC_BATCH_SIZE = {CHAIN_ID: (url,)}, 3
         forget_chains()
         page = get(PATH, chainId=CHAIN_ID)
         assert [each["presaleId"] for each in page["presales"]] == [3, 2, 1]
         requests.clear()
         for number in range(30):
-            # `x` is ignored, and makes the URL another one for caches of responses.
+            # `x` is ignored, and makes the URL another one for response caches.
             get(PATH, chainId=CHAIN_ID, limit=1 + number, offset=number % 3, sort=("asc", "desc")[number % 2], x=number)
         assert requests == []
         forget_presales("presale-terms:")
@@ -154,7 +154,7 @@ def test_a_node_that_is_away_is_no_fault_of_the_caller(contracts, client, settin
 
 @pytest.fixture
 def begin(contracts):
-    """Return a function that starts a presale by this service; it returns the query of the presale."""
+    """Return a function that starts a presale by this service, and returns the query for this presale."""
 
     def begin(*allowlist):
         started, _ = start(installed_chain(CHAIN_ID), contracts, max_goal=MOST, allowlist=allowlist)
@@ -193,7 +193,7 @@ def test_the_root_on_the_chain_decides_for_a_presale_started_here(
     forget_presales()
     for path in (ALLOWLIST, PROOF):
         assert client.get(path, sale | {"buyerAddress": BUYERS[0]}).status_code == 404
-    # Entries of another deployment serve only its own presale; posted ones serve all.
+    # A deployment's entries serve only its own presale; posted entries serve all.
     begin(*BUYERS[:2])
     assert client.get(ALLOWLIST, sale).status_code == 404
     partner = PartnerKey.objects.get(pk=DeploymentFactory().partner_key_id)

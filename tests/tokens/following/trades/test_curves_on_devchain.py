@@ -31,7 +31,7 @@ URI = "data:application/json,{}"
 
 
 class Curves:
-    """The development chain's curves, and what its contracts say."""
+    """The development chain's curves, and what its contracts return."""
 
     def __init__(self, launchpad: Any) -> None:
         self.launchpad, self.at = launchpad, launchpad.deployment

@@ -1,6 +1,6 @@
 """Tokens that two launchpads launch: one creates it, and the other makes a pool of it later. The first launch counts.
 
-Recorded transactions of Doppler's contracts, with logs of Flaunch's contract for foreign tokens in later ones.
+Recorded transactions on Doppler's contracts; later ones also have logs by Flaunch's contract for foreign tokens.
 """
 
 import copy
@@ -65,7 +65,7 @@ def add_logs(entry, entries):
 
 
 class Adopted:
-    """The recording with a launch of its token by the other launchpad, a trade in its pool, and a sale of its NFT."""
+    """The recording with its token's launch by the other launchpad, a trade in that pool, and the NFT's sale."""
 
     def __init__(self):
         self.recording = load_recording(RECORDING)
@@ -119,7 +119,7 @@ def adopted(recorded_node, settings, forget_chains, tmp_path):
 
 
 def rows():
-    """Return everything that is stored of tokens, without ids."""
+    """Return all rows about tokens, without ids."""
     own = {
         model.__name__: sorted(
             str({name: value for name, value in row.items() if name != "token_id"}) for row in model.objects.values()
@@ -140,7 +140,7 @@ def test_a_token_is_of_the_first_launch_whichever_is_read_first(adopted):
         model.objects.all().delete()
     Token.objects.all().delete()
     Coverage.objects.all().delete()
-    # The head reads the later launch, its trade and its change of creator before the history reads the earlier one.
+    # The later launch, its trade and its creator change are read before the earlier launch.
     adopted.backfill(ADOPTED)
     token = Token.objects.get()
     assert (token.generation, token.pool_address, token.admin) == ("flaunch", POOL, BUYER)

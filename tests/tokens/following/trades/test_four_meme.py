@@ -1,4 +1,4 @@
-"""four.meme as it is built in, with contracts in its places that emit its events: nobody published its code.
+"""four.meme as it is built in, with contracts at its addresses that emit its events: its code is unpublished.
 
 Topics and what amounts mean come from readers that compared them with receipts: a buyer pays cost and fee, and a
 seller gets cost without fee.

@@ -68,7 +68,7 @@ class Launchpads(Emitters):
                 launchpad=name,
                 chain_id=chain_id,
                 contract=self.contracts[name],
-                # Of a contract that both share, the creator's name distinguishes the launches.
+                # Where both share a contract, the launch's `name` distinguishes the launchpads.
                 when=f'[{{ value = "name", is = ["{name}"] }}]',
                 pool_id="" if self.is_shared else 'pool_id = "token"',
                 traded_token="address token, " if self.is_shared else "",
@@ -137,7 +137,7 @@ def test_trades_are_read_by_the_launchpad_of_the_curves_token(own_launchpad, lau
 
 
 def test_a_reading_without_one_of_both_does_not_take_its_trades(own_launchpad, launchpads, settings, forget_chains):
-    """Check that the other launchpad's declaration is not taken for the one that is switched off."""
+    """Check that the other launchpad's declaration does not apply to a launchpad that is switched off."""
     followed = Followed(own_launchpad.chain_id)
     followed.catch_up()
     launchpads.launch("odd")

@@ -34,7 +34,7 @@ def nodes(chain, settings, forget_chains, tmp_path):
 
 
 def add_bits(chain: SimulatedChain, *, root: str = "") -> int:
-    """Add the bits of a launch's log to the filter of each block, as if a system contract had emitted one.
+    """Add a launch log's bits to each block's filter, as if a system contract had emitted such a log.
 
     Return how many final blocks did not have these bits.
     """
@@ -120,7 +120,7 @@ def test_a_second_node_with_wrong_times_changes_no_row(chain, nodes, settings, m
     nodes[1].faults = Faults(time_shift=1)
     give_up(run)
     assert run.verified_to == final(chain) and wrong_rows(chain, to=final(chain)) == []
-    # Of two nodes, neither is right about the times.
+    # With two nodes that differ, neither is proven right about the times.
     assert CoverageAlarm.objects.filter(kept__gt=0).exists()
     assert not CoverageAlarm.objects.filter(corrected__gt=0).exists()
 

@@ -1,4 +1,4 @@
-"""Rewinds: rows of final blocks that the chain still has stay, whatever its nodes return of them now."""
+"""Rewinds: rows in final blocks that the chain still has stay, whatever its nodes return about them now."""
 
 from dataclasses import replace
 
@@ -54,7 +54,7 @@ def rewind(to: int) -> None:
 
 
 def stored(chain: SimulatedChain) -> tuple[set[str], set[int]]:
-    """Return the listed tokens, and the positions of trades, of final blocks."""
+    """Return final blocks' listed tokens, and their trades' positions."""
     tokens = Token.objects.listed().filter(block_number__lte=final(chain))
     trades = PoolTrade.objects.filter(position__lt=chain_position(final(chain) + 1, 0))
     return set(tokens.values_list("contract_address", flat=True)), set(trades.values_list("position", flat=True))
@@ -101,7 +101,7 @@ def test_a_second_rewind_keeps_the_same_rows(chain, nodes):
 def test_a_rewind_unwinds_final_blocks_that_the_chain_dropped(chain, nodes, capsys):
     follow(chain)
     chain.reorg(40)
-    # Of the launches above it, none is in a block that both branches have.
+    # No launch above this block is in a block that both branches have.
     rewind(chain.head.number - 40)
     assert "are the same on the chain" not in capsys.readouterr().out
     follow(chain)

@@ -36,7 +36,7 @@ def nodes(chain, settings, forget_chains, tmp_path):
 
 
 def read_again(run: Coverage, chain: SimulatedChain) -> SecondReading:
-    """Return the second reading of a run, from receipts."""
+    """Return a run's second reading, from receipts."""
     ours, alternate = installed_chain(CHAIN), installed_chain_second_node_first(CHAIN)
     return read_second(
         ours,
@@ -57,7 +57,7 @@ def test_a_thorough_reading_keeps_the_receipts_that_nodes_return(chain, nodes):
     assert reading.unread == frozenset(range(final(chain) + 1))
     addresses = event_contracts(run, reading.chain.info)
     thorough = read_from_receipts(reading, reading.unread, addresses=addresses, thorough=True)
-    # What nodes have of the same request is kept. Blocks without transactions have no receipts that could be pruned.
+    # The receipts that nodes still return are kept. Blocks without transactions have no receipts that could be pruned.
     assert thorough.unread == {number for number in range(9) if chain.blocks[number].transactions}
     for node in nodes:
         node.faults = Faults()
@@ -90,7 +90,7 @@ def test_all_unproven_blocks_are_suspect_once_a_trade_differs_in_a_proven_one(ch
 
 
 def copied(row, **changes):
-    """Store a copy of a row with other values."""
+    """Store a row's copy with other values."""
     for name, value in changes.items():
         setattr(row, name, value)
     row.save(force_insert=True)
@@ -107,7 +107,7 @@ def test_a_trade_in_the_place_of_a_liquidity_change_is_removed(chain, nodes):
 
 
 def find_logs_without_row(run, chain):
-    """Return the logs that look like events and are none of an indexed token, with their transactions."""
+    """Return the logs that look like events but have no indexed token, with their transactions."""
     stored = set(TokenEvent.objects.filter(token__isnull=False).values_list("tx_hash", "log_index"))
     return [
         (facts, log)
@@ -118,7 +118,7 @@ def find_logs_without_row(run, chain):
 
 
 def store_event_at(facts, log, **changes):
-    """Store a copy of an event at the place of a log."""
+    """Store an event's copy with a log's position."""
     copied(
         TokenEvent.objects.filter(token__isnull=False).earliest("pk"),
         pk=None,

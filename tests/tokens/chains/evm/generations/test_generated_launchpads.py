@@ -507,7 +507,7 @@ def test_a_log_of_another_layout_with_the_same_topic_is_no_launch_of_this_one(lo
         assert (launch.token, launch.admin) == (WETH, USDC)
     with pytest.raises(LogDecodingError):
         transaction(logs[0], to=None).decode(both)
-    # Nothing tells these two apart: the first one counts.
+    # Nothing distinguishes these two: the first one counts.
     (launch,) = transaction(logs[1], to=None).decode(load(*launches, pool="v4"))
     assert (launch.token, launch.admin) == (WETH, USDC)
 

@@ -36,7 +36,7 @@ UNREPORTED = {"doppler-rehype": Fraction(1, 2), "virtuals": Fraction(1, 98)}
 
 
 def recorded_registry(recording: Json, place: Path, *names: str) -> ChainInfo:
-    """Return a chain with the recording's contracts, and its launchpad alone without other names."""
+    """Return a chain with the recording's contracts, and only its launchpad without other names."""
     file = write_registry(recording, place)
     return load_registry(file, launchpads={CHAIN: names or (name_of(recording),)}).chain(CHAIN)
 
@@ -122,7 +122,7 @@ def test_each_value_of_a_launch_is_that_of_the_contracts_views(path, recorded_no
         assert launch.generation == name_of(recording)
         assert launch.token == of_views["token"]
         assert (launch.name, launch.symbol) == (of_views["name"], of_views["symbol"])
-        # An empty one is none.
+        # An empty URI is stored as none.
         assert (launch.uri or "") == of_views.get("uri", of_views.get("token_uri", ""))
         assert launch.image == of_views.get("image", launch.image)
         # Recordings with several launches lack some views.

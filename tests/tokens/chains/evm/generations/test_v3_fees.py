@@ -225,7 +225,7 @@ def test_it_is_to_the_wei_what_the_recorded_claims_before_v31_paid(read, node, l
     (launch,) = mined(label).decode()
     paid = payouts(launch.locker)
     receivers = sorted({account for account, _ in paid}, key=lambda account: paid[account, WETH.lower()])
-    # The team's part is the one that is rounded down, and at 60 % the greater one.
+    # The team's part is rounded down, and at 60 % it is the greater one.
     team_address, user_address = receivers if percent == 50 else reversed(receivers)
     arguments = () if user == "owner" else (launch.position_id,)
     returns_account(node, user, user_address, *arguments, locker=launch.locker)

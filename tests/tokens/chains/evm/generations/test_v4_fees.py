@@ -187,7 +187,7 @@ def test_it_reads_one_block_in_four_requests(read, node, label):
     assert len(bodies) == 4
 
 
-# The trades in these pools were those in deploy-plain's until a transaction collected there; here the fees are pending.
+# These pools had the same trades as deploy-plain's, where a transaction then collected; here the fees are pending.
 @pytest.mark.parametrize("label", ["deploy-token1", "deploy-airdrop", "deploy-vault"])
 def test_what_is_pending_is_what_the_real_collection_paid_after_the_same_trades(read, label):
     (first,), (second,) = claimed(COLLECTION)
@@ -357,7 +357,7 @@ def of_another_token(logs):
         [{"calls": []}],
         [{"calls": [{"status": "0x1"}]}],
         [{"calls": [{"status": "0x0", "logs": logs_of(CONVERSION)}]}],
-        # As while the locker waits until a launch's protection ends.
+        # The locker does so until a launch's protection ends.
         [{"calls": [{"status": "0x1", "logs": []}]}],
         [{"calls": [{"status": "0x1", "logs": [None]}]}],
         [{"calls": [{"status": "0x1", "logs": [{"address": LOCKER_V4, "topics": []}]}]}],
