@@ -115,14 +115,20 @@ def _assigned_fields(defined: ast.ClassDef) -> Iterator[ast.expr]:
             yield from statement.targets
 
 
-def grammar(sources: list[str]) -> dict[str, float]:
-    """Return the matches with OF and RELATIVES per 1,000 words, and with VAGUE_NAMES per 1,000 assigned names."""
+def noun_chains(sources: list[str]) -> dict[str, float]:
+    """Return the matches with OF and RELATIVES per 1,000 words."""
     text = "\n".join(line.text for source in sources for line in read_prose(source)[0])
     words = max(len(_WORD.findall(text)), 1)
-    names = max(sum(len(_assigned_names(source)) for source in sources), 1)
     return {
         "of": round(len(OF.findall(text)) * 1000 / words, 1),
         "relatives": round(len(RELATIVES.findall(text)) * 1000 / words, 1),
+    }
+
+
+def grammar(sources: list[str]) -> dict[str, float]:
+    """Return `noun_chains`, and the VAGUE_NAMES per 1,000 assigned names."""
+    names = max(sum(len(_assigned_names(source)) for source in sources), 1)
+    return noun_chains(sources) | {
         "vague names": round(sum(len(vague_names(source)) for source in sources) * 1000 / names, 1),
     }
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.prose import frequencies, grammar, replaced_words
+from tests.prose import frequencies, grammar, noun_chains, replaced_words
 
 ROOT = Path(__file__).resolve().parent.parent
 APPS = ("accounts", "tokens", "pretokens", "leaderboard")
@@ -783,7 +783,7 @@ def test_the_prose_is_in_the_words_of_the_field(modules):
 
 @pytest.mark.parametrize("folder", ["benchmarks", "tests"])
 def test_prose_beside_the_product_has_few_noun_chains(folder):
-    figures = grammar([(ROOT / path).read_text() for path in _paths(ROOT / folder) if path.endswith(".py")])
+    figures = noun_chains([(ROOT / path).read_text() for path in _paths(ROOT / folder) if path.endswith(".py")])
     assert figures["of"] <= MAX_GRAMMAR["of"] and figures["relatives"] <= MAX_GRAMMAR["relatives"], figures
 
 
