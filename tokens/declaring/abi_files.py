@@ -31,7 +31,7 @@ def read_events(path: Path) -> list[FileEvent]:
     """Return the events that can be declared. Raises AbiFileError."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise AbiFileError(f"{path}: can't be read as JSON: {error}") from error
     items = document.get("abi") if isinstance(document, dict) else document
     if not isinstance(items, list):
@@ -54,7 +54,7 @@ def _events(items: Sequence[object]) -> Iterator[FileEvent]:
             try:
                 text = f"{item['name']}({_fields_text(item['inputs'])})"
                 yield FileEvent(text=text, event=declared_event(text), fields=parse_event(text)["inputs"])
-            except (KeyError, TypeError, AttributeError, ValueError):
+            except (KeyError, TypeError, AttributeError, ValueError, RecursionError):
                 # A type that no declaration has, such as a list with a fixed length.
                 continue
 

@@ -100,6 +100,29 @@ def test_other_chains_stay_as_they_are(load):
         ),
         ('name = "name"', 'when = [{ value = "name", is = [] }]', "when[0].is", "expected texts, whole numbers"),
         ('name = "name"', 'when = [{ value = "name", is = [[1]] }]', "when[0].is", "expected texts, whole numbers"),
+        (
+            'name = "name"',
+            'when = [{ value = "poolKey", is = ["a"] }]',
+            "when[0].value",
+            "poolKey is tuple: expected a single value",
+        ),
+        (
+            'name = "name"',
+            'when = [{ value = "owners", is = ["a"] }]',
+            "when[0].value",
+            "owners is address[]: expected a single value",
+        ),
+        (
+            'name = "name"',
+            f'when = [{{ value = "coin", is = ["{FACTORY.swapcase().replace("X", "x")}"] }}]',
+            "when[0].is",
+            "the EIP-55 checksum is wrong",
+        ),
+        ('token = "coin"', 'token = "."', "token", "an empty name is not there: expected caller, name, coin"),
+        ('token = "coin"', 'token = ".coin."', "token", "an empty name is not there: expected caller, name, coin"),
+        ("owners.0", "owners." + "9" * 5_000, "creator[0]", "9"),
+        (f'{CHAIN} = ["{FACTORY}"]', f"{CHAIN} = []", f"contracts.{CHAIN}", "expected an address at least"),
+        (f"{{ {CHAIN} =", f"{{ 0{CHAIN} =", f"contracts.0{CHAIN}", "expected the id of an EVM chain"),
     ],
 )
 def test_each_mistake_is_reported_with_its_place(load, given, changed, place, rule):
@@ -118,6 +141,7 @@ _VIEW = '{ call = "function reserve(address token) view returns (uint256)", to =
     [
         ('{ quote_reserve = "poolKey.fee" }', "", _RESERVES),
         ('{ value = "poolKey.fee", decimals = 78 }', "", _RESERVES),
+        ('{ value = "poolKey.fee", decimals = true }', "", _RESERVES),
         ('"poolKey.fee"', "", _RESERVES),
         ('{ value = "name", decimals = 18 }', ".value", "name is string: expected uint8 or uint16"),
         (f'{{ quote_reserve = {_VIEW}, token_reserve = "poolKey.fee" }}', "", "expected views of both reserves"),
@@ -279,3 +303,17 @@ def test_a_switched_off_launchpad_keeps_its_internal_senders_and_its_parts_of_sw
     parts = {topic0 for _, topic0 in without.swap_parts}
     (of_any,) = [each for each in log_filters(without) if each.addresses is None]
     assert parts and parts <= of_any.topics
+
+
+def test_a_trade_that_is_declared_twice_is_refused(load):
+    curve = LAUNCH.replace('name = "name"', 'pool = "curve"\nquote = "native"')
+    trade = """
+[[launchpads.coins.trade]]
+event = "Bought(address coin, uint256 paid, uint256 received)"
+token = "coin"
+quote_in = "paid"
+token_out = "received"
+"""
+    assert load(curve + trade, "coins").chain(CHAIN).launchpads
+    twice = mistakes(load, curve + trade + trade)
+    assert twice == [("launchpads.coins.trade", "Bought(address,uint256,uint256) is declared twice")]

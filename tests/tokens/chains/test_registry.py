@@ -1,6 +1,8 @@
 """tokens/chains/registry: built-in data against an independent list, operators' files, and error messages."""
 
 import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -266,6 +268,31 @@ def test_it_refuses_a_generation_with_a_name_too_long_to_keep(tmp_path: Path) ->
     path = write(tmp_path, f'[generations.{"v" * 33}]\ntype = "t"\nevent = "v4"\n')
 
     with pytest.raises(RegistryError, match="expected a name of at most 32 characters"):
+        load_registry(path)
+
+
+@pytest.fixture
+def default_recursion_limit() -> Iterator[None]:
+    """Limit the recursion as Python does: a library raises the limit."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(1_000)
+    yield
+    sys.setrecursionlimit(before)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("a = " + "[" * 5_000 + "]" * 5_000, "is nested too deeply"),
+        ("a = " + "1" * 5_000, "has a number with too many digits"),
+    ],
+    ids=["lists", "digits"],
+)
+@pytest.mark.usefixtures("default_recursion_limit")
+def test_it_refuses_text_that_no_reader_can_hold(tmp_path: Path, text: str, rule: str) -> None:
+    path = write(tmp_path, text)
+
+    with pytest.raises(RegistryError, match=re.escape(f"{path}: {rule}")):
         load_registry(path)
 
 

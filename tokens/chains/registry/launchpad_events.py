@@ -244,7 +244,9 @@ def read_price(reader: TableReader, table: object, key_path: str) -> PriceTable 
     match table:
         case {"quote_reserve": quote, "token_reserve": token, **others} if not others:
             return PriceTable((quote, f"{key_path}.quote_reserve"), (token, f"{key_path}.token_reserve"))
-        case {"value": value, "decimals": int(decimals), **others} if not others and 0 <= decimals <= _MOST_DECIMALS:
+        case {"value": value, "decimals": int(decimals), **others} if (
+            not others and type(decimals) is int and 0 <= decimals <= _MOST_DECIMALS
+        ):
             return PriceTable((value, f"{key_path}.value"), None, decimals)
     reader.refuse(
         key_path, f"expected quote_reserve and token_reserve, or value and decimals from 0 to {_MOST_DECIMALS}"

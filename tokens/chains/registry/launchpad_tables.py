@@ -22,6 +22,9 @@ VALUES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 NATIVE = "native"
 _MAX_VALUES = 5
 _HEX = re.compile(r"0x([0-9a-fA-F]{2})*")
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
+_CHAIN_ID = re.compile(r"[1-9][0-9]{0,17}")
+_PLACE = re.compile(r"[0-9]{1,9}")
 
 Refuse = Callable[[str, str], None]
 _Declared = TypeVar("_Declared")
@@ -91,10 +94,12 @@ class TableReader:
             return {}
         addresses_by_chain = {}
         for key, addresses in table.items():
-            if not key.isdecimal():
+            if not _CHAIN_ID.fullmatch(key):
                 self.refuse(f"{key_path}.{key}", "expected the id of an EVM chain")
                 continue
             listed = self.list(addresses, f"{key_path}.{key}")
+            if addresses == []:
+                self.refuse(f"{key_path}.{key}", "expected an address at least, or no entry for the chain")
             addresses_by_chain[int(key)] = tuple(
                 self.address(address, f"{key_path}.{key}[{index}]") for index, address in enumerate(listed)
             )
@@ -135,7 +140,12 @@ class ValueReader:
             expected = self._reader.list(entry["is"], f"{key_path}[{index}].is")
             if not expected or not all(isinstance(each, str | int) for each in expected):
                 self._reader.refuse(f"{key_path}[{index}].is", "expected texts, whole numbers, true or false")
-            elif value:
+                continue
+            for each in expected:
+                # Logs have addresses in EIP-55: one with a wrong checksum would never be equal.
+                if isinstance(each, str) and _ADDRESS.fullmatch(each) and each.strip("0x"):
+                    self._reader.address(each, f"{key_path}[{index}].is")
+            if value:
                 conditions.append(Condition(value=value, expected=frozenset(map(_comparable, expected))))
         return conditions
 
@@ -229,26 +239,31 @@ class ValueReader:
         return Argument(path=self._path(given, self._arguments, key_path, ("address",)))
 
     def _path(self, given: object, fields: Sequence[Mapping[str, Any]], key_path: str, types: Sequence[str]) -> Path:
-        """Return the keys on an existing path to a value with one of the types; any type counts without `types`."""
+        """Return the keys on an existing path to a value with one of the types; without `types`, to a single value."""
         text = self._reader.text(given, key_path)
+        if not text:
+            return ()
         keys: list[str | int] = []
         value: Mapping[str, Any] = {"type": "tuple", "components": fields}
-        for key in filter(None, text.split(".")):
+        for key in text.split("."):
             kind = value["type"]
-            if kind.endswith("[]") and key.isdecimal():
+            if kind.endswith("[]") and _PLACE.fullmatch(key):
                 value = {**value, "type": kind[:-2]}
                 keys.append(int(key))
                 continue
             member = next((each for each in value.get("components", ()) if each["name"] == key), None)
             if kind != "tuple" or member is None:
                 expected = "a place from 0" if kind.endswith("[]") else _names(value.get("components", ()))
-                self._reader.refuse(key_path, f"{key} is not there: expected {expected or 'nothing below ' + kind}")
+                missing = f"{key or 'an empty name'} is not there"
+                self._reader.refuse(key_path, f"{missing}: expected {expected or 'nothing below ' + kind}")
                 return ()
             value = member
             keys.append(key)
-        if keys and types and "hashed" in value and "bytes32" not in types:
+        if not types and (value["type"].startswith("tuple") or value["type"].endswith("]")):
+            self._reader.refuse(key_path, f"{text} is {value['type']}: expected a single value")
+        elif types and "hashed" in value and "bytes32" not in types:
             self._reader.refuse(key_path, f"{text} is indexed: a log has only the hash of a {value['hashed']['type']}")
-        elif keys and types and value["type"] not in types:
+        elif types and value["type"] not in types:
             self._reader.refuse(key_path, f"{text} is {value['type']}: expected {' or '.join(types)}")
         return tuple(keys)
 

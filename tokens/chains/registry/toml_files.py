@@ -82,6 +82,11 @@ def _parse(path: Path, mistakes: list[RegistryMistake]) -> dict[str, Any]:
         mistakes.append(RegistryMistake(file=str(path), key_path="", rule="can't be read: it is not UTF-8"))
     except tomllib.TOMLDecodeError as error:
         mistakes.append(RegistryMistake(file=str(path), key_path="", rule=f"is not TOML: {error}"))
+    except RecursionError:
+        mistakes.append(RegistryMistake(file=str(path), key_path="", rule="is nested too deeply"))
+    except ValueError:
+        # Python converts no text with over 4,300 digits.
+        mistakes.append(RegistryMistake(file=str(path), key_path="", rule="has a number with too many digits"))
     return {}
 
 
