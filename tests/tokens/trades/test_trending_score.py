@@ -1,6 +1,8 @@
 """The trending score: distinct traders' net demand, which decays (docs/market.md)."""
 
+from collections import defaultdict
 from datetime import timedelta
+from math import log2, sqrt
 from random import Random
 
 import pytest
@@ -107,6 +109,25 @@ def test_the_order_of_additions_does_not_matter():
 
     one, other = trending(lambda token: trades_of(token, values, traders=9), shuffled)
     assert one == pytest.approx(other, rel=1e-12)
+
+
+def test_trades_of_a_day_have_the_score_of_the_formula():
+    random = Random(7)
+    minutes = sorted((random.randrange(1, 1_200) for _ in range(60)), reverse=True)
+    net_by_trader = defaultdict(float)
+
+    def random_trades(token):
+        rows = []
+        for index, minute in enumerate(minutes):
+            trader, usd, age = random.randrange(9), random.uniform(-300, 500), timedelta(minutes=minute)
+            (row,) = trades_of(token, [usd], at=NOW - age, first_position=index)
+            rows.append(row._replace(trader=bytes([trader + 1]) * 20))
+            net_by_trader[trader] += usd * 2 ** -(age / HALF_LIFE)
+        return rows
+
+    (stored,) = trending(random_trades)
+    score = sum(sqrt(max(0, net)) for net in net_by_trader.values())
+    assert stored == pytest.approx(log2(score) + NOW.timestamp() / (2 * HALF_LIFE).total_seconds())
 
 
 def test_a_token_without_prices_in_usd_has_no_score():

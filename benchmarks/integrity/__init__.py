@@ -1,1 +1,0 @@
-"""Launches with known bundles, and what the detector finds in them."""
