@@ -29,7 +29,6 @@ def main() -> int:
             swaps=options.swaps,
             pools=options.pools,
             blocks=options.swaps // SWAPS_A_BLOCK,
-            ponder_share=options.ponder_share,
             limits=limits,
         ),
         "head": lambda: measure_head(launches=options.launches, launches_a_block=4, swaps_a_launch=3, limits=limits),
@@ -45,7 +44,6 @@ def _parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure reading, keeping and serving of trades.")
     parser.add_argument("--swaps", type=int, default=2_000_000)
     parser.add_argument("--pools", type=int, default=200_000)
-    parser.add_argument("--ponder-share", type=float, default=0.1, help="of the swaps; 0 leaves it out")
     parser.add_argument("--launches", type=int, default=300, help="at the head")
     parser.add_argument("--trades", type=int, default=20_000_000, help="that are read of, generated at the first run")
     parser.add_argument("--only", nargs="+", default=["backfill", "head", "reads"])

@@ -1,4 +1,0 @@
-import { Hono } from "hono";
-
-// Ponder asks for one.
-export default new Hono();
