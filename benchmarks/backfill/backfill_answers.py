@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.backfill.backfill_chain import Action, Chain, block_hash, block_time, transaction_hash
+from benchmarks.backfill.backfill_chain import Action, Chain, block_time, transaction_hash
 from benchmarks.backfill.backfill_texts import (
     FOREIGN,
     bloom_of,
@@ -17,7 +17,6 @@ from benchmarks.backfill.backfill_texts import (
     render_block,
     render_logs,
     render_receipt,
-    render_transaction,
 )
 from tokens.chains.abi import codec
 
@@ -58,7 +57,7 @@ class Answers:
         Raises UnsupportedFilterError, and TooManyLogsError where it has more logs than `most`.
         A filter must name its first topics, and none that is rendered in receipts only.
         """
-        first, last = self.block_range(wanted)
+        first, last = self.number(wanted["fromBlock"]), self.number(wanted["toBlock"])
         addresses, topics = one_or_many(wanted.get("address")), first_topics(wanted)
         if topics is None or topics & self._unserved:
             raise UnsupportedFilterError("this node serves no such filter")
@@ -75,21 +74,15 @@ class Answers:
             raise TooManyLogsError(f"query returned more than {most} results")
         return b"[" + b",".join(texts) + b"]"
 
-    def block(self, wanted: str, *, full: bool) -> bytes:
-        """Return a block by its number in hex, its name or its hash.
-
-        `full` with its transactions, else with their hashes.
-        """
+    def block(self, wanted: str) -> bytes:
+        """Return a block with its transactions' hashes, by its number in hex or its name."""
         number = self.number(wanted)
         if not 0 <= number <= self.head:
             return b"null"
         places, bloom = self._places(number), foreign_bloom(number)
         for place in places:
             bloom |= self._blooms[place]
-        if full:
-            texts = [render_transaction(action) for action in self._actions(number)]
-        else:
-            texts = [f'"{transaction_hash(number, index)}"' for index in range(len(places) + FOREIGN)]
+        texts = [f'"{transaction_hash(number, index)}"' for index in range(len(places) + FOREIGN)]
         return render_block(number, texts, time=block_time(number), bloom=bloom)
 
     def receipts(self, wanted: str, *, stamped: bool) -> bytes:
@@ -97,35 +90,13 @@ class Answers:
         number = self.number(wanted)
         if not 0 <= number <= self.head:
             return b"null"
-        parts = [self._receipt(action, stamped=stamped) for action in self._actions(number)]
+        parts = [render_receipt(each, render_logs(each), stamped=stamped) for each in self._actions(number)]
         return b"[" + b",".join(parts) + b"]"
 
-    def transaction(self, tx_hash: str) -> bytes:
-        """Return a transaction by its hash."""
-        found = self._find(tx_hash)
-        return render_transaction(found).encode() if found else b"null"
-
-    def receipt(self, tx_hash: str, *, stamped: bool) -> bytes:
-        """Return a transaction's receipt by its hash."""
-        found = self._find(tx_hash)
-        return self._receipt(found, stamped=stamped) if found else b"null"
-
     def number(self, wanted: str) -> int:
-        """Return the block number, given as a hash, a name or a number in hex; -1 where there is none."""
-        if len(wanted) == 66:
-            number = int(wanted[2:10], 16)
-            return number if block_hash(number) == wanted else -1
+        """Return the block number, given as a name or a number in hex."""
         names = {"latest": self.head, "finalized": self.head - _FINAL_BLOCKS, "safe": self.head, "earliest": 0}
         return names[wanted] if wanted in names else int(wanted, 16)
-
-    def block_range(self, wanted: Mapping[str, Any]) -> tuple[int, int]:
-        """Return a filter's first and last block."""
-        if "blockHash" not in wanted:
-            return self.number(wanted["fromBlock"]), self.number(wanted["toBlock"])
-        number = self.number(wanted["blockHash"])
-        if number < 0:
-            raise UnsupportedFilterError("unknown block")
-        return number, number
 
     def _places(self, number: int) -> range:
         """Return the launchpad's transaction indexes in a block."""
@@ -136,15 +107,6 @@ class Answers:
         ours = [self._ours[place] for place in self._places(number)]
         first_log = sum(len(action.shapes) for action in ours)
         return ours + foreign(number, index=len(ours), first_log=first_log)
-
-    def _find(self, tx_hash: str) -> Action | None:
-        number, index = int(tx_hash[2:10], 16), int(tx_hash[10:14], 16)
-        if number > self.head or index >= len(self._places(number)) + FOREIGN:
-            return None
-        return self._actions(number)[index] if transaction_hash(number, index) == tx_hash else None
-
-    def _receipt(self, action: Action, *, stamped: bool) -> bytes:
-        return render_receipt(action, render_logs(action), stamped=stamped)
 
 
 def one_or_many(value: str | list[str] | None) -> frozenset[str] | None:

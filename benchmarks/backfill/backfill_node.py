@@ -4,8 +4,8 @@
 
 prints its port once it is ready, and ends with its standard input. A URL's path selects its responses:
 `/<stamped|plain>/<milliseconds>`, whether logs contain their block's timestamp and how long each HTTP request takes at
-least; what follows is ignored, so that one node can be given as several URLs. `GET /` returns the request counts,
-the seconds until the first one, the responses' cost, and the expected final rows; `GET /reset` clears the counts.
+least. `GET /` returns the request counts, the seconds until the first one, the responses' cost, and the expected final
+rows; `GET /reset` clears the counts.
 """
 
 import argparse
@@ -82,14 +82,10 @@ class Node:
     def _table(self, answers: Answers, *, stamped: bool) -> dict[str, _Call]:
         return {
             "eth_chainId": lambda _: b'"%#x"' % CHAIN_ID,
-            "net_version": lambda _: b'"%d"' % CHAIN_ID,
             "eth_blockNumber": lambda _: b'"%#x"' % answers.head,
             "eth_getLogs": lambda given: answers.logs(given[0], stamped=stamped, most=_MOST_LOGS),
-            "eth_getBlockByNumber": lambda given: answers.block(given[0], full=given[1]),
-            "eth_getBlockByHash": lambda given: answers.block(given[0], full=given[1]),
+            "eth_getBlockByNumber": lambda given: answers.block(given[0]),
             "eth_getBlockReceipts": lambda given: answers.receipts(given[0], stamped=stamped),
-            "eth_getTransactionByHash": lambda given: answers.transaction(given[0]),
-            "eth_getTransactionReceipt": lambda given: answers.receipt(given[0], stamped=stamped),
         }
 
 
@@ -123,7 +119,7 @@ class _Connection(asyncio.Protocol):
 
     def _answer(self, path: str, body: bytes) -> None:
         if body:
-            kind, milliseconds = path.split("/")[1:3]
+            _, kind, milliseconds = path.split("/")
             answer = self._node.answer(body, stamped=kind == "stamped")
             self._node.sent += len(answer)
             delay = int(milliseconds) / 1000

@@ -15,8 +15,6 @@ FOREIGN = 6
 _TRANSFERS, _TRANSFER_TOKENS, _TRANSFER_WALLETS = 5_000, 200, 2_000
 _FACTORY = "0xe85a59c628f7d27878aceb4bf3b35733630083a9"
 _NO_HASH = "0x" + "00" * 32
-# As long as a launch call and a transfer call; they are never decoded.
-_LAUNCH_INPUT, _OTHER_INPUT = "0x" + "d1" * 2_500, "0xa9059cbb" + "00" * 64
 
 _LOG = (
     '{{"address":"{address}","topics":[{topics}],"data":"0x{data}","blockHash":"%(block_hash)s",'
@@ -30,12 +28,6 @@ _HEADER = (
     '"miner":"0x4200000000000000000000000000000000000011","difficulty":"0x0","totalDifficulty":"0x0","extraData":"0x",'
     '"size":"0x4e20","gasLimit":"0xb71b000","gasUsed":"0x1c9c380","baseFeePerGas":"0x4c4b40",'
     '"nonce":"0x0000000000000000","mixHash":"{hash}","uncles":[],"transactions":[{transactions}]}}'
-)
-_TRANSACTION = (
-    '{{"blockHash":"{block_hash}","blockNumber":"{block:#x}","hash":"{hash}","transactionIndex":"{index:#x}",'
-    '"type":"0x2","chainId":"0x2105","nonce":"{block:#x}","from":"{sender}","to":"{to}","value":"0x0","gas":"0x7a1200",'
-    '"gasPrice":"0x4c4b41","maxFeePerGas":"0x989680","maxPriorityFeePerGas":"0x1","accessList":[],"input":"{input}",'
-    '"v":"0x0","yParity":"0x0","r":"{hash}","s":"{hash}"}}'
 )
 _RECEIPT = (
     '{{"blockHash":"{block_hash}","blockNumber":"{block:#x}","transactionHash":"{hash}","transactionIndex":"{index:#x}",'
@@ -82,11 +74,6 @@ def render_block(number: int, transactions: Iterable[str], *, time: int, bloom: 
         bloom=bloom,
         transactions=",".join(transactions),
     ).encode()
-
-
-def render_transaction(action: Action) -> str:
-    """Render a transaction."""
-    return _TRANSACTION.format(**_facts(action), input=_LAUNCH_INPUT if action.launch else _OTHER_INPUT)
 
 
 def render_receipt(action: Action, logs: Iterable[LogText], *, stamped: bool) -> bytes:

@@ -13,16 +13,8 @@ from random import Random
 from typing import Any
 
 from benchmarks.backfill.backfill_answers import BLOCKS_BEHIND, Answers, TooManyLogsError, first_topics, one_or_many
-from benchmarks.backfill.backfill_chain import (
-    BLOCK_SECONDS,
-    Action,
-    LogShape,
-    block_hash,
-    transaction_hash,
-    wallet,
-    word,
-)
-from benchmarks.backfill.backfill_texts import render_block, render_transaction
+from benchmarks.backfill.backfill_chain import BLOCK_SECONDS, block_hash, transaction_hash, word
+from benchmarks.backfill.backfill_texts import render_block
 from benchmarks.trades.traded_tokens import LOWER_TICK, address, pool_id
 from tokens.chains.abi import codec
 
@@ -137,7 +129,7 @@ class SwapAnswers(Answers):
         self._logs_of_blocks = chain.render_logs()
 
     def logs(self, wanted: Mapping[str, Any], *, stamped: bool, most: int) -> bytes:
-        first, last = self.block_range(wanted)
+        first, last = self.number(wanted["fromBlock"]), self.number(wanted["toBlock"])
         blocks = range(first, min(last + 1, self._chain.blocks))
         addresses, topics = one_or_many(wanted.get("address")), first_topics(wanted) or frozenset()
         has_pools = _V4_SWAP in topics and (addresses is None or _MANAGER in addresses)
@@ -154,19 +146,10 @@ class SwapAnswers(Answers):
                 texts += self._chain.reports.get(number, ())
         return b"[" + b",".join(texts) + b"]"
 
-    def block(self, wanted: str, *, full: bool) -> bytes:
+    def block(self, wanted: str) -> bytes:
         number = self.number(wanted)
         if not 0 <= number <= self.head:
             return b"null"
-        indexes = range(self._chain.per_block + 1 if number < self._chain.blocks else 0)
-        texts = [
-            render_transaction(_swap(number, index)) if full else f'"{transaction_hash(number, index)}"'
-            for index in indexes
-        ]
+        count = self._chain.per_block + 1 if number < self._chain.blocks else 0
+        texts = [f'"{transaction_hash(number, index)}"' for index in range(count)]
         return render_block(number, texts, time=self._chain.block_time(number), bloom=2**2048 - 1)
-
-
-def _swap(block: int, index: int) -> Action:
-    """Return what a transaction with a swap is rendered from."""
-    shape = LogShape(address=f"0x{_ROUTER}", topics=(_V4_SWAP,), data="")
-    return Action(block=block, index=index, first_log=index, shapes=(shape,), values={"admin": wallet(block % 5_000)})
