@@ -9,7 +9,6 @@ the public response cache, one at a time; each proof is hashed up to the root.
 Exits with code 1 where the tree takes longer than the package's, or where the 99th percentile is over 20 ms.
 """
 
-import argparse
 import json
 import os
 import random
@@ -24,10 +23,10 @@ from django.apps import apps
 from eth_abi.abi import encode
 from eth_utils.crypto import keccak
 
+from benchmarks.harness import Limits, parse_quantities, print_table
 from benchmarks.http_load import fetch, open_connection, percentile
 from benchmarks.lists import dataset
 from benchmarks.processes import web_server
-from benchmarks.tables import Limits, print_table
 from tests.rows.airdrop_entries import Entry, build_by_peer, sample_entries
 from tokens.chains.launching.merkle import MerkleTree, build_tree
 
@@ -40,11 +39,10 @@ _WARM_UP = 500
 
 def main() -> int:
     """Print all times; return 1 where one is beyond its limit."""
-    options = _parse_arguments()
+    options = parse_quantities(__doc__, entries=100_000, proofs=5_000)
     dataset.start_server()
     os.environ["DATABASE_URL"] = dataset.database_url(_DATABASE)
-    dataset.make_empty(_DATABASE)
-    dataset.manage(_DATABASE, "migrate", "--verbosity", "0")
+    dataset.make_migrated(_DATABASE)
     django.setup()
 
     entries = sample_entries(options.entries)
@@ -106,13 +104,6 @@ def _proved_root(answer: bytes, account: str, amount: int) -> str:
     for text in found["proof"]:
         node = keccak(b"".join(sorted((node, bytes.fromhex(text[2:])))))
     return f"0x{node.hex()}"
-
-
-def _parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Measure an airdrop's tree and proofs.")
-    parser.add_argument("--entries", type=int, default=100_000)
-    parser.add_argument("--proofs", type=int, default=5_000)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

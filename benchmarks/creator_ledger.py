@@ -10,7 +10,6 @@ Exits with code 1 where the larger token takes more than 1.5 times as long at th
 fill's transactions, for which the chain's writers wait, is over a second.
 """
 
-import argparse
 import json
 import os
 import sys
@@ -20,11 +19,10 @@ from importlib import import_module
 import django
 from psycopg import Connection
 
+from benchmarks.harness import Limits, keep, parse_quantities, print_table
 from benchmarks.http_load import fetch, open_connection, percentile
 from benchmarks.lists import dataset
 from benchmarks.processes import web_server
-from benchmarks.results import keep
-from benchmarks.tables import Limits, print_table
 
 _DATABASE = "creator_ledger"
 _CHAIN_ID = 8453
@@ -70,11 +68,10 @@ WHERE kind = 'fees_collected' AND contract_address = %s
 
 def main() -> int:
     """Print all times; return 1 where one is beyond its limit."""
-    options = _parse_arguments()
+    options = parse_quantities(__doc__, events=1_000_000, requests=200)
     dataset.start_server()
     os.environ["DATABASE_URL"] = dataset.database_url(_DATABASE)
-    dataset.make_empty(_DATABASE)
-    dataset.manage(_DATABASE, "migrate", "--verbosity", "0")
+    dataset.make_migrated(_DATABASE)
     dataset.manage(_DATABASE, "seed_tokens", "--count", "2")
     django.setup()
     load = os.getloadavg()[0]
@@ -152,13 +149,6 @@ def _fetch_ledgers(requests: int, expected: list[str]) -> list[list[float]]:
                     raise RuntimeError(f"{creator} should have {total}: {answer[:2000]!r}")
                 spent += [seconds] if number >= _WARM_UP else []
     return list(map(sorted, times))
-
-
-def _parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Measure the ledger of a token with many events.")
-    parser.add_argument("--events", type=int, default=1_000_000)
-    parser.add_argument("--requests", type=int, default=200)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

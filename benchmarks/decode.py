@@ -24,7 +24,6 @@ decoder is less than ten times as fast as eth_abi's, decoding a whole transactio
 a declared launch takes longer than two compiled ones.
 """
 
-import argparse
 import os
 import sys
 import tempfile
@@ -38,7 +37,7 @@ import eth_abi
 from eth_abi.decoding import ContextFramesBytesIO
 from eth_abi.registry import registry
 
-from benchmarks.results import keep
+from benchmarks.harness import Limits, keep, parse_quantities
 from tests.nodes.recordings import V4_LAUNCHES, Mined, base, mined
 from tokens.chains.abi import codec
 from tokens.chains.abi.codec import AbiEvent, Log
@@ -93,21 +92,19 @@ Work = tuple[tuple[str, ...], bytes]
 
 def main() -> int:
     """Print the rates and ratios; return 1 where a ratio is beyond its limit."""
-    options = _parse_arguments()
+    options = parse_quantities(__doc__, rounds=15, launches=700)
     transactions = [mined(label) for label in V4_LAUNCHES]
     repeat = max(1, options.launches // len(transactions))
     print(f"launches a round: {len(transactions) * repeat}, rounds: {options.rounds}")
-    passed = [
-        compare_events(transactions, rounds=options.rounds, repeat=repeat),
-        compare_launches(transactions, rounds=options.rounds, repeat=repeat),
-        compare_declared(transactions, rounds=options.rounds, repeat=repeat),
-    ]
+    limits = Limits()
+    for compare in (compare_events, compare_launches, compare_declared):
+        compare(transactions, limits, rounds=options.rounds, repeat=repeat)
     time_dropped(rounds=options.rounds)
-    return 0 if all(passed) else 1
+    return 0 if limits.are_kept else 1
 
 
-def compare_events(transactions: list[Mined], *, rounds: int, repeat: int) -> bool:
-    """Return whether the TokenCreated decoder is so many times as fast as eth_abi's decoder for its data."""
+def compare_events(transactions: list[Mined], limits: Limits, *, rounds: int, repeat: int) -> None:
+    """Check that the TokenCreated decoder is so many times as fast as eth_abi's decoder for its data."""
     created = [transaction.logs[-1] for transaction in transactions]
     words = [bytes.fromhex("".join(topic[2:] for topic in log["topics"][1:]) + log["data"][2:]) for log in created]
     data = [bytes.fromhex(log["data"][2:]) for log in created]
@@ -126,11 +123,11 @@ def compare_events(transactions: list[Mined], *, rounds: int, repeat: int) -> bo
     events = len(created) * repeat
     print(f"TokenCreated, made for its layout: {events / made:8.0f} events/s")
     print(f"TokenCreated, eth_abi's decoder:   {events / general:8.0f} events/s")
-    return judge("times as fast", general / made, limit=FASTER, passed=general / made >= FASTER)
+    limits.at_least("TokenCreated, to eth_abi's decoder", general / made, FASTER)
 
 
-def compare_launches(transactions: list[Mined], *, rounds: int, repeat: int) -> bool:
-    """Return whether whole decoding takes no longer than the floor."""
+def compare_launches(transactions: list[Mined], limits: Limits, *, rounds: int, repeat: int) -> None:
+    """Check that whole decoding takes no longer than the floor."""
     chain = base()
     work = [part for transaction in transactions for part in read_work(transaction)]
     watched = [watched_logs(chain, transaction) for transaction in transactions]
@@ -169,12 +166,11 @@ def compare_launches(transactions: list[Mined], *, rounds: int, repeat: int) -> 
     floor = seconds["eth_abi alone (floor)"]
     for name, spent in seconds.items():
         print(f"{name + ':':36}{len(transactions) * repeat / spent:8.0f} launches/s, time ratio {spent / floor:.2f}")
-    ratio = seconds["whole transaction"] / floor
-    return judge("time ratio", ratio, limit=LIMIT, passed=ratio <= LIMIT)
+    limits.at_most("whole transaction, time to the floor", seconds["whole transaction"] / floor, LIMIT)
 
 
-def compare_declared(transactions: list[Mined], *, rounds: int, repeat: int) -> bool:
-    """Return whether a declared launch takes no longer than two compiled ones; keep the result."""
+def compare_declared(transactions: list[Mined], limits: Limits, *, rounds: int, repeat: int) -> None:
+    """Check that a declared launch takes no longer than two compiled ones; keep the result."""
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "declared.toml"
         path.write_text(DECLARED, encoding="utf-8")
@@ -210,7 +206,7 @@ def compare_declared(transactions: list[Mined], *, rounds: int, repeat: int) -> 
     rounded = {name: round(ratio, 3) for name, ratio in ratios.items()}
     keep("decode", {"load": round(os.getloadavg()[0], 1), "launch_us": launches, "ratios": rounded})
     worst = max(ratio for name, ratio in ratios.items() if name.endswith(" declared"))
-    return judge("declared launch, compiled = 1", worst, limit=DECLARED_LIMIT, passed=worst <= DECLARED_LIMIT)
+    limits.at_most("declared launch, time to a compiled one", worst, DECLARED_LIMIT)
 
 
 def time_dropped(*, rounds: int) -> None:
@@ -264,12 +260,6 @@ def values_of(launch: Launch) -> tuple[object, ...]:
     return launch.token, launch.admin, launch.log_index, texts, pool.address, pool.paired_token, pool.tick, pool.hook
 
 
-def judge(what: str, ratio: float, *, limit: float, passed: bool) -> bool:
-    """Print the verdict, and return it."""
-    print(f"{what}: {ratio:.2f} (limit {limit}): {'passed' if passed else 'FAILED'}")
-    return passed
-
-
 def read_work(transaction: Mined) -> list[Work]:
     """Return each log's types and bytes, in topics and data, that a launch is read from."""
     work: list[Work] = []
@@ -312,13 +302,6 @@ def time_in_turns(*subjects: Callable[[], None], rounds: int, repeat: int) -> tu
                 subject()
             best[place] = min(best[place], time.process_time() - started)
     return tuple(best)
-
-
-def _parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Time the decoding of launches.")
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--launches", type=int, default=700, help="per round")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

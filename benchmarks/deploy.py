@@ -7,7 +7,6 @@ does the same on the same chain, which is rolled back in between. Blocks come ev
 pending transactions, so that no queue for them is measured. Exits with code 1 where the service is beyond its limits.
 """
 
-import argparse
 import http.client
 import json
 import secrets
@@ -25,14 +24,15 @@ from typing import Any, TypeVar
 import requests
 from eth_account import Account
 
-from benchmarks import results
+from benchmarks.harness import Limits, keep, parse_quantities
 from benchmarks.http_load import percentile
 from benchmarks.lists import dataset
-from benchmarks.processes import HOST, beat, web_server, worker
+from benchmarks.processes import web_server
 from development.devchain.anvil import CHAIN_ID, run_anvil
 from development.devchain.deploy_contracts import deploy_contracts
 from tests.chaos.deploy_clients import issue_keys, order
 from tests.chaos.deploy_service import WALLETS
+from tests.processes.service_processes import HOST, service
 
 _DATABASE = "deploys"
 _BLOCK_SECONDS = 1.0
@@ -76,13 +76,12 @@ class Call:
     gas: int
 
 
-def main() -> None:
-    """Measure, print and store the results."""
-    options = _options()
+def main() -> int:
+    """Measure, print and store the results; return 1 beyond the limit."""
+    options = parse_quantities(__doc__, orders=300, steady=60, clients=8)
     phases = {"burst": (options.orders, None), "even pace": (options.steady, _PACE)}
     dataset.start_server()
-    dataset.make_empty(_DATABASE)
-    dataset.manage(_DATABASE, "migrate", "--verbosity", "0")
+    dataset.make_migrated(_DATABASE)
     with tempfile.TemporaryDirectory() as place, run_anvil(block_time=_BLOCK_SECONDS) as url:
         chains = Path(place) / "chains.toml"
         deploy_contracts(url, chains_file=chains)
@@ -96,7 +95,7 @@ def main() -> None:
             "LOG_LEVEL": "ERROR",
         }
         (key,) = issue_keys(environment, ["Benchmark"])
-        with web_server(environment) as port, worker(environment), beat(environment):
+        with web_server(environment) as port, service("worker", environment), service("beat", environment):
             client = _Client(port, key)
             # The worker takes longer to start than the web server.
             _order(client, 1, 1, None)
@@ -109,9 +108,11 @@ def main() -> None:
     table = {name: {"service": served[name].row(), "bare": bare[name].row()} for name in phases}
     for name, row in table.items():
         print(f"{name:10} service {row['service']}  bare {row['bare']}")
-    results.keep("deploy", table)
+    keep("deploy", table)
     behind = table["even pace"]["service"]["p99"] - table["even pace"]["bare"]["p99"]
-    sys.exit(0 if behind <= _LIMIT_SECONDS else 1)
+    limits = Limits()
+    limits.at_most("p99 at an even pace, more than the script", behind, _LIMIT_SECONDS, "s")
+    return 0 if limits.are_kept else 1
 
 
 class _Client:
@@ -227,13 +228,5 @@ def _rpc(url: str, method: str, *params: Any, session: requests.Session | None =
     return (session or requests).post(url, json=body, timeout=30).json()["result"]
 
 
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--orders", type=int, default=300, help="how many come at once")
-    parser.add_argument("--steady", type=int, default=60, help="how many come at an even pace")
-    parser.add_argument("--clients", type=int, default=8)
-    return parser.parse_args()
-
-
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -33,16 +33,16 @@ import orjson
 from redis import Redis
 from websockets.sync.client import connect
 
+from benchmarks.harness import Limits, keep, parse_quantities, print_table
 from benchmarks.http_load import fetch, open_connection, percentile
 from benchmarks.launchpad_mix import LAUNCHES_A_ROUND, LaunchpadMix
 from benchmarks.lists import dataset
-from benchmarks.processes import follower, web_server
-from benchmarks.results import keep
-from benchmarks.tables import Limits, print_table
+from benchmarks.processes import web_server
 from development.devchain import anvil, deploy_contracts, node_client
 from development.devchain.deploy_contracts import DevelopmentContracts
 from development.devchain.launch_transactions import DevLaunchConfig, send_launch
 from development.servers import bundled
+from tests.processes.service_processes import service
 from tokens.chains.abi import codec
 
 BLOCK_SECONDS = 1.0
@@ -101,11 +101,10 @@ class Clock:
 
 def main() -> int:
     """Print all runs' latencies; return 1 where one is beyond its limit."""
-    options = _parse_arguments()
+    options = parse_quantities(__doc__, launches=500, a_block=4.0, launchpads=False, together=1)
     dataset.start_server()
     os.environ["REDIS_URL"] = os.environ["REDIS_URL"].partition("?")[0] + f"?db={REDIS_DATABASE}"
-    dataset.make_empty(EMPTY)
-    dataset.manage(EMPTY, "migrate", "--verbosity", "0")
+    dataset.make_migrated(EMPTY)
     if options.launchpads:
         latencies = {WITH_WEBSOCKET: _measure(options)[0]}
         latencies[WITH_LAUNCHPADS], latencies[OF_LAUNCHPADS] = _measure(options, with_launchpads=True)
@@ -128,7 +127,7 @@ def _measure(
         if with_launchpads:
             mix, launchpads = LaunchpadMix(deployment), bundled.local_directory() / "head_latency_launchpads.toml"
             environment |= mix.declare(launchpads) | {"CHAINS_FILE": f"{chains_file},{launchpads}"}
-        with web_server(environment, EDGE_CACHE_SECONDS=cache) as port, follower(environment):
+        with web_server(environment, EDGE_CACHE_SECONDS=cache) as port, service("follower", environment):
             wait_until_followed(OURS)
             _warm_up(deployment, mix)
             clock = Clock()
@@ -264,15 +263,6 @@ def _report(latencies: dict[str, list[float]], *, together: int) -> int:
         both = (1000 * percentile(latencies[name], 99) for name in (WITH_LAUNCHPADS, WITH_WEBSOCKET))
         limits.at_most("what launchpads add to the 99th percentile", next(both) - next(both), 100, "ms")
     return 0 if limits.are_kept else 1
-
-
-def _parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Measure how soon a mined launch is in the list.")
-    parser.add_argument("--launches", type=int, default=500, help="of each run")
-    parser.add_argument("--a-block", type=float, default=4, help="how many launches are sent for each block")
-    parser.add_argument("--launchpads", action="store_true", help="compare with Zora and Doppler switched on")
-    parser.add_argument("--together", type=int, default=1, help="how many of their launches are sent at a time")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
-from benchmarks.processes import HOST
+from tests.processes.service_processes import HOST
 
 _RECEIVE = 262_144
 

@@ -23,9 +23,8 @@ from pathlib import Path
 
 from psycopg.sql import SQL, Identifier
 
+from benchmarks.harness import Limits, keep, print_table
 from benchmarks.lists import dataset
-from benchmarks.results import keep
-from benchmarks.tables import Limits, print_table
 from config.environment.variables import BASE_DIR
 from tests.upgrade.former_version import former_version, this_version
 from tests.upgrade.lock_watch import watch_locks

@@ -7,7 +7,6 @@ has 120 bars. Bytes are counted on the wire with headers, for all that the page 
 from Python's own server. Exits with code 1 beyond a limit.
 """
 
-import argparse
 import http.server
 import os
 import statistics
@@ -17,11 +16,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from benchmarks import results
+from benchmarks.harness import Limits, keep, parse_quantities, print_table
 from benchmarks.lists import dataset
-from benchmarks.processes import HOST, web_server
-from benchmarks.tables import Limits, print_table
+from benchmarks.processes import web_server
 from tests.processes.chromium import open_browser
+from tests.processes.service_processes import HOST
 
 _LIMIT_KB, _LIMIT_MS, _LIMIT_SHIFT = 60.0, 200.0, 0.0
 _SETTLED_MS = 500
@@ -56,10 +55,7 @@ class _View(NamedTuple):
 
 def main() -> int:
     """Print and keep each page's figures; return 1 where one is beyond its limit."""
-    parser = argparse.ArgumentParser(description="Measure the public pages in a browser.")
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--tokens", type=int, default=100_000)
-    options = parser.parse_args()
+    options = parse_quantities(__doc__, rounds=9, tokens=100_000)
     dataset.open_server(options.tokens)
     paths = _prepare_rows(options.tokens)
     with web_server(dataset.environment(options.tokens)) as port, _plain_page() as plain_port:
@@ -83,7 +79,7 @@ def main() -> int:
     )
     command = " ".join(["python -m benchmarks.site_pages", *sys.argv[1:]])
     kept = {name: view._asdict() for name, view in views.items()}
-    results.keep("site_pages", {"command": command, "load": round(os.getloadavg()[1], 1), "pages": kept})
+    keep("site_pages", {"command": command, "load": round(os.getloadavg()[1], 1), "pages": kept})
     return 0 if _check({name: views[name] for name in paths}) else 1
 
 

@@ -8,7 +8,6 @@ import of Django's command line. Memory is the proportional set size (PSS) in al
 help` takes longer than the limit.
 """
 
-import argparse
 import os
 import statistics
 import subprocess
@@ -21,8 +20,7 @@ from pathlib import Path
 
 import psutil
 
-from benchmarks import results
-from benchmarks.tables import Limits, print_table
+from benchmarks.harness import Limits, keep, parse_quantities, print_table
 from development.servers.processes import free_port
 
 _LIMIT_SECONDS = 1.0
@@ -44,35 +42,24 @@ _STARTS = {
 
 
 def main() -> int:
-    options = _parse_options()
+    options = parse_quantities(__doc__, tree=Path(), rounds=5)
     figures = _measure_tree(options.tree.resolve(), rounds=options.rounds)
     print_table(["", "figure"], list(figures.items()))
     limits = Limits()
     limits.at_most("manage.py help", figures["manage.py help"], _LIMIT_SECONDS, "s")
     git = ["git", "-C", str(options.tree), "rev-parse", "--short", "HEAD"]
     commit = subprocess.check_output(git, text=True).strip()
-    results.keep(f"starts_{commit}", {"load": round(os.getloadavg()[1], 1), **figures})
+    keep(f"starts_{commit}", {"load": round(os.getloadavg()[1], 1), **figures})
     return 0 if limits.are_kept else 1
-
-
-def _parse_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.starts")
-    parser.add_argument("--tree", type=Path, default=Path(), metavar="DIRECTORY")
-    parser.add_argument("--rounds", type=int, default=5)
-    return parser.parse_args()
 
 
 def _measure_tree(tree: Path, *, rounds: int) -> dict[str, float]:
     """Return label -> each start's CPU seconds, MB in `make run`, and its process count."""
-    with tempfile.TemporaryDirectory(prefix="launchboard-starts-", ignore_cleanup_errors=True) as local:
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        environment |= {"DJANGO_SETTINGS_MODULE": "config.settings", "LAUNCHBOARD_LOCAL": local}
-        environment |= {"PORT": str(free_port()), "STREAM_PORT": str(free_port()), "PYTHONUNBUFFERED": "1"}
-        with _make_run(tree, environment) as run:
-            time.sleep(_SETTLED_SECONDS)
-            sizes = list(_sizes(run))
-            # While the bundled servers run, so that no command starts them.
-            figures = {label: _cpu(tree, arguments, environment, rounds) for label, arguments in _STARTS.items()}
+    with make_run(tree) as (run, environment):
+        time.sleep(_SETTLED_SECONDS)
+        sizes = list(_sizes(run))
+        # While the bundled servers run, so that no command starts them.
+        figures = {label: _cpu(tree, arguments, environment, rounds) for label, arguments in _STARTS.items()}
     return figures | {"MB of `make run` (PSS)": round(sum(sizes) / 1024), "processes of `make run`": len(sizes)}
 
 
@@ -91,17 +78,25 @@ def _cpu(tree: Path, arguments: Sequence[str], environment: dict[str, str], roun
 
 
 @contextmanager
-def _make_run(tree: Path, environment: dict[str, str]) -> Iterator[psutil.Process]:
-    """Run the `make run` module until its greeting, for the block's duration."""
+def make_run(tree: Path) -> Iterator[tuple[psutil.Process, dict[str, str]]]:
+    """Run the `make run` module with new data while the block runs; yield its process and environment."""
     command = [str(tree / ".venv/bin/python"), "-m", "development.run"]
-    log = Path(environment["LAUNCHBOARD_LOCAL"], "run.log")
-    with log.open("wb") as output, subprocess.Popen(command, cwd=tree, env=environment, stdout=output) as process:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment |= {"DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONUNBUFFERED": "1"}
+    environment |= {"PORT": str(free_port()), "STREAM_PORT": str(free_port())}
+    with (
+        tempfile.TemporaryDirectory(prefix="launchboard-run-", ignore_cleanup_errors=True) as local,
+        (log := Path(local, "run.log")).open("wb") as output,
+        subprocess.Popen(
+            command, cwd=tree, env=(environment := environment | {"LAUNCHBOARD_LOCAL": local}), stdout=output
+        ) as process,
+    ):
         try:
             while "Ctrl-C stops everything" not in log.read_text(encoding="utf-8"):
                 if process.poll() is not None:
                     raise RuntimeError(f"{tree}: `make run` ended without its greeting")
                 time.sleep(0.1)
-            yield psutil.Process(process.pid)
+            yield psutil.Process(process.pid), environment
         finally:
             process.terminate()
 

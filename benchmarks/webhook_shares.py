@@ -8,7 +8,6 @@ and longer than one and a half times that without an attack. Ten keys show what 
 endpoints hang, they take 200 deliveries a second.
 """
 
-import argparse
 import sys
 import threading
 import time
@@ -19,12 +18,11 @@ from itertools import cycle
 
 import orjson
 
-from benchmarks import results
+from benchmarks.harness import Limits, keep, parse_quantities, print_table
 from benchmarks.http_load import percentile
 from benchmarks.lists import dataset
-from benchmarks.processes import HOST, events
 from benchmarks.stream.stream_load import EVENTS_PER_SECOND, EventWriter, store_event
-from benchmarks.tables import Limits, print_table
+from tests.processes.service_processes import HOST, service
 
 _DATABASE, _MIGRATED, _ENDPOINTS = "webhook_shares", "webhook_shares_empty", 20
 _SETTINGS = {"WEBHOOK_ALLOWED_NETWORKS": HOST}
@@ -50,15 +48,12 @@ INSERT INTO accounts_webhookendpoint (partner_key_id, url, description, types, c
 
 def main() -> int:
     """Print and keep the figures; return 1 where one is beyond its limit."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.webhook_shares")
-    parser.add_argument("--seconds", type=float, default=20.0, help="of each attack")
-    seconds: float = parser.parse_args().seconds
+    seconds: float = parse_quantities(__doc__, seconds=20.0).seconds
     dataset.start_server()
-    dataset.make_empty(_MIGRATED)
-    dataset.manage(_MIGRATED, "migrate", "--verbosity", "0")
+    dataset.make_migrated(_MIGRATED)
     figures = {name: _measure(seconds, *attack) for name, attack in _ATTACKS.items()}
     print_table(["attack", *figures["none"]], [[name, *each.values()] for name, each in figures.items()])
-    results.keep("webhook_shares", {"seconds": seconds, "events a second": EVENTS_PER_SECOND, "attacks": figures})
+    keep("webhook_shares", {"seconds": seconds, "events a second": EVENTS_PER_SECOND, "attacks": figures})
     limits, floor = Limits(), figures["none"]["p99 ms"] / 1000
     for name, each in figures.items():
         if _ATTACKS[name][0] > 1:
@@ -81,7 +76,7 @@ def _measure(seconds: float, keys: int, answers: int, is_repeated: bool) -> dict
             owners = [connection.execute(_KEY).fetchone() for _ in range(keys)]
             for url, owner in zip(hanging, cycle(owners), strict=False):
                 connection.execute(_ENDPOINT, [owner and owner[0], url, b"a" * 32])
-        with events(dataset.environment(_DATABASE) | _SETTINGS):
+        with service("events", dataset.environment(_DATABASE) | _SETTINGS):
             # The first event waits for the process's start.
             with dataset.connect(_DATABASE) as connection:
                 store_event(connection, "first")

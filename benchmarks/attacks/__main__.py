@@ -1,7 +1,7 @@
 """Attacks by one client on the `make run` server, each beside a bystander.
 
-    make run                                      # in another terminal
-    python -m benchmarks.attacks [--only NAME] [--seconds 10]
+    make run                                      # in another terminal, or here by --start
+    python -m benchmarks.attacks [--only NAME] [--seconds 10] [--start]
 
 `none` is always run first: on a busy machine, `list p99 by none` compares an attack with it. A bystander reads
 `/api/tokens` 40 times a second and `/healthz` 10 times, from changing addresses. Exits with code 1
@@ -21,11 +21,12 @@ from contextlib import contextmanager, nullcontext
 
 import psutil
 
-from benchmarks import results
 from benchmarks.attacks import connections, costly_requests, many_requests
 from benchmarks.attacks.bystander import Bystander, Experience
 from benchmarks.attacks.target import Target
-from benchmarks.tables import Limits, print_table
+from benchmarks.harness import Limits, keep, print_table
+from benchmarks.starts import make_run
+from config.environment.variables import BASE_DIR
 from development.servers import bundled
 
 _LIST_LIMIT, _PROBE_LIMIT = 0.25, 1.0
@@ -74,7 +75,16 @@ ATTACKS: dict[str, Attack] = {
 
 
 def main() -> int:
+    """Run the attacks; return 1 where one costs the bystander more than the limits."""
     options = _parse_options()
+    if not options.start:
+        return _run_attacks(options)
+    with make_run(BASE_DIR) as (_, environment):
+        os.environ["LAUNCHBOARD_LOCAL"], options.port = environment["LAUNCHBOARD_LOCAL"], int(environment["PORT"])
+        return _run_attacks(options)
+
+
+def _run_attacks(options: argparse.Namespace) -> int:
     _warm_up(_target(options))
     limits, rows, kept = Limits(), [], {}
     floor = 0.0
@@ -98,7 +108,7 @@ def main() -> int:
         rows.append([name, *figures.values()])
     print_table(["attack", *kept[next(iter(kept))]], rows)
     if not options.only:
-        results.keep("attacks", {"load": round(os.getloadavg()[1], 1), "seconds": options.seconds, "attacks": kept})
+        keep("attacks", {"load": round(os.getloadavg()[1], 1), "seconds": options.seconds, "attacks": kept})
     return 0 if limits.are_kept else 1
 
 
@@ -106,6 +116,7 @@ def _parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.attacks")
     parser.add_argument("--only", action="append", choices=ATTACKS, metavar="NAME")
     parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--start", action="store_true", help="run the server, too")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
     return parser.parse_args()

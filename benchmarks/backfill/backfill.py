@@ -26,10 +26,9 @@ from typing import Any
 import requests
 
 from benchmarks.backfill.copy_floor import Copied, time_copy
+from benchmarks.harness import Limits, keep, parse_quantities, print_table
 from benchmarks.lists import dataset
 from benchmarks.process_costs import Costs, run_measured
-from benchmarks.results import keep
-from benchmarks.tables import Limits, print_table
 from config.environment.variables import BASE_DIR
 from development.servers import bundled
 
@@ -94,10 +93,9 @@ class Run:
 
 def main() -> int:
     """Print all runs and their ratios; return 1 where one is beyond its limit, or wrong."""
-    options = _parse_arguments()
+    options = parse_quantities(__doc__, launches=50_000, blocks=200_000, rounds=3)
     dataset.start_server()
-    dataset.make_empty(EMPTY)
-    dataset.manage(EMPTY, "migrate", "--verbosity", "0")
+    dataset.make_migrated(EMPTY)
     with served_chain(options.launches, options.blocks) as node:
         runs = [run_ours(node, options, OURS_NAME, "stamped/0", ()) for _ in range(options.rounds)]
         copied = time_copy(OURS, empty=EMPTY, tables=WRITTEN)
@@ -222,14 +220,6 @@ def served_chain(launches: int, blocks: int) -> Iterator[str]:
 
 def _reset(node: str) -> None:
     requests.get(f"{node}/reset", timeout=30).raise_for_status()
-
-
-def _parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Measure how fast a chain's past is read.")
-    parser.add_argument("--launches", type=int, default=50_000)
-    parser.add_argument("--blocks", type=int, default=200_000)
-    parser.add_argument("--rounds", type=int, default=3, help="the median counts")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -7,15 +7,13 @@ historical blocks are final. CPU time in the command and in PostgreSQL counts, b
 varies more than the limit. The results go to `benchmarks/results/outbox_cost.json`. Exits with code 1 beyond the limit.
 """
 
-import argparse
 import statistics
 import sys
 from dataclasses import asdict
 
 from benchmarks.backfill.backfill import EMPTY, OURS, Run, run_ours, served_chain
+from benchmarks.harness import Limits, keep, parse_quantities, print_table
 from benchmarks.lists import dataset
-from benchmarks.results import keep
-from benchmarks.tables import Limits, print_table
 
 _NO_TRIGGERS = """
 DROP TRIGGER events_of_new_tokens ON tokens_token;
@@ -33,10 +31,9 @@ _VARIANTS: dict[str, tuple[dict[str, str], str]] = {
 
 def main() -> int:
     """Print the variants' costs; return 1 if one is beyond its limit, or wrong."""
-    options = _parse_arguments()
+    options = parse_quantities(__doc__, launches=50_000, blocks=200_000, rounds=3)
     dataset.start_server()
-    dataset.make_empty(EMPTY)
-    dataset.manage(EMPTY, "migrate", "--verbosity", "0")
+    dataset.make_migrated(EMPTY)
     runs: list[Run] = []
     events: dict[str, int] = {}
     with served_chain(options.launches, options.blocks) as node:
@@ -71,14 +68,6 @@ def _count_events() -> int:
     with dataset.connect(OURS) as connection:
         (count,) = connection.execute("SELECT count(*) FROM events_outboxevent").fetchone() or (0,)
     return int(str(count))
-
-
-def _parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Measure what the outbox costs a backfill.")
-    parser.add_argument("--launches", type=int, default=50_000)
-    parser.add_argument("--blocks", type=int, default=200_000)
-    parser.add_argument("--rounds", type=int, default=3)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ every call: nothing shows which. `manage.py backfill` reads it, and then verifie
 FOLLOW_VERIFY. Exits with code 1 where a launch is missing at the end, or where none was missing before the check.
 """
 
-import argparse
 import os
 import sys
 import time
@@ -15,6 +14,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from benchmarks.harness import parse_quantities
 from benchmarks.lists import dataset
 from tests.simulator import Faults, SimulatedChain, Traffic, serve
 from tokens.chains.registry.chains import load_registry
@@ -36,9 +36,7 @@ class Result:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--launches", type=int, default=5000)
-    wanted = parser.parse_args().launches
+    wanted = parse_quantities(__doc__, launches=5000).launches
     chain = SimulatedChain(1, traffic=Traffic(launches=1.0, events=0.3, noise=0.1, several=0.0, reverted=0.0))
     while len(chain.truth().tokens) < wanted:
         chain.mine(wanted - len(chain.truth().tokens))
@@ -59,8 +57,7 @@ def main() -> int:
 
 
 def _run(chain: SimulatedChain, last: int, *, how: str, second: bool) -> Result:
-    dataset.make_empty(_DATABASE)
-    dataset.manage(_DATABASE, "migrate", "--verbosity", "0")
+    dataset.make_migrated(_DATABASE)
     with ExitStack() as stack:
         nodes = [stack.enter_context(serve(chain, seed=1, faults=Faults(forgotten=_LEFT_OUT)))]
         if second:

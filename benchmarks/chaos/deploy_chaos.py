@@ -8,7 +8,6 @@ with the service compares the chain with the responses that clients got. Exits w
 The processes' output is in `.local/deploy-chaos.log`.
 """
 
-import argparse
 import os
 import shutil
 import sys
@@ -18,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from benchmarks.harness import parse_quantities
 from config.environment.variables import BASE_DIR
 from tests.chaos.deploy_chaos import Plan, ground, run
 
@@ -29,7 +29,9 @@ _OUTPUTS = (1, 2)
 
 def main() -> None:
     """Run it and print the outcome."""
-    options = _options()
+    options = parse_quantities(
+        __doc__, orders=1000, workers=8, partners=3, clients=12, kills=60, block_time=0.5, patience=600.0, seed=1
+    )
     plan = Plan(
         orders=options.orders,
         workers=options.workers,
@@ -83,19 +85,6 @@ def run_logged(name: str, run: Callable[[Path], Result]) -> Result:
             # Behind the output from migrations and servers.
             with (Path(place) / "service.log").open("rb") as output, log.open("ab") as whole:
                 shutil.copyfileobj(output, whole)
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--orders", type=int, default=1000)
-    parser.add_argument("--workers", type=int, default=8, help="processes that do tasks")
-    parser.add_argument("--partners", type=int, default=3)
-    parser.add_argument("--clients", type=int, default=12, help="orders that are on their way at a time")
-    parser.add_argument("--kills", type=int, default=60)
-    parser.add_argument("--block-time", type=float, default=0.5, help="seconds")
-    parser.add_argument("--patience", type=float, default=600.0, help="seconds without which it has failed")
-    parser.add_argument("--seed", type=int, default=1)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -8,13 +8,13 @@ that shares no code with the service compares the commits with the event log and
 Exits with code 1 where something is wrong. The processes' output is in `.local/event-chaos.log`.
 """
 
-import argparse
 import os
 import sys
 import tempfile
 from pathlib import Path
 
 from benchmarks.chaos.deploy_chaos import redirect_output
+from benchmarks.harness import parse_quantities
 from config.environment.variables import BASE_DIR
 from tests.chaos.event_chaos import Outcome, Plan, ground, run
 from tests.chaos.event_receivers import MISBEHAVIOURS
@@ -25,7 +25,7 @@ _PRINTED = 50
 
 def main() -> None:
     """Run it and print the outcome."""
-    options = _options()
+    options = parse_quantities(__doc__, events=10_000, receivers=20, processes=2, kills=45, timeout=600.0, seed=1)
     plan = Plan(
         events=options.events,
         receivers=options.receivers,
@@ -65,17 +65,6 @@ def _print_outcome(plan: Plan, outcome: Outcome) -> None:
 
 def _in_words(latency: tuple[float, float, float]) -> str:
     return "p50 {:.2f}, p99 {:.2f}, maximum {:.2f}".format(*latency)
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--events", type=int, default=10_000)
-    parser.add_argument("--receivers", type=int, default=20, help="at least ten, of which five misbehave")
-    parser.add_argument("--processes", type=int, default=2, help="processes that publish and deliver")
-    parser.add_argument("--kills", type=int, default=45)
-    parser.add_argument("--timeout", type=float, default=600.0, help="seconds without which it has failed")
-    parser.add_argument("--seed", type=int, default=1)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -8,11 +8,11 @@ only a registry file declares launches beside v4. In the end an independent scri
 service, compares all rows with the chain. Exits with code 1 where one is wrong.
 """
 
-import argparse
 import sys
 import tempfile
 from pathlib import Path
 
+from benchmarks.harness import parse_quantities
 from benchmarks.lists import dataset
 from development.devchain.anvil import CHAIN_ID, LAUNCHPADS_FILE, run_anvil
 from tests.chaos import follower_chaos
@@ -24,10 +24,11 @@ _STATES = 200
 
 def main() -> None:
     """Run it and print the outcome."""
-    plan = follower_chaos.Plan(**vars(_options()))
+    plan = follower_chaos.Plan(
+        **vars(parse_quantities(__doc__, launches=5000, trades=1500, declared=0.5, kills=50, reorgs=50, seed=1))
+    )
     dataset.start_server()
-    dataset.make_empty(_DATABASE)
-    dataset.manage(_DATABASE, "migrate", "--verbosity", "0")
+    dataset.make_migrated(_DATABASE)
     with tempfile.TemporaryDirectory() as place, run_anvil(states=_STATES) as url:
         chains, finality = Path(place) / "chains.toml", Path(place) / "finality.toml"
         launchpad = follower_chaos.deploy_in_the_past(url, chains)
@@ -49,17 +50,6 @@ def main() -> None:
     )
     print("every row is right" if is_right else findings)
     sys.exit(0 if is_right and counted["tokens"] == plan.launches else 1)
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--launches", type=int, default=5000)
-    parser.add_argument("--trades", type=int, default=1500, help="blocks of trades, at least")
-    parser.add_argument("--declared", type=float, default=0.5, help="share of launches by a declared launchpad")
-    parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--reorgs", type=int, default=50)
-    parser.add_argument("--seed", type=int, default=1)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -8,14 +8,13 @@ needs longer than five seconds after a fault, something is missing or was made t
 The processes' output is in `.local/faults.log`. Only root can make disks full.
 """
 
-import argparse
 import json
 import os
 import sys
 from dataclasses import asdict
 
 from benchmarks.chaos.deploy_chaos import run_logged
-from benchmarks.results import keep
+from benchmarks.harness import Limits, keep, parse_quantities
 from tests.faults.fault_run import FaultOutcome, FaultPlan, run
 
 _LONGEST_RECOVERY_SECONDS = 5.0
@@ -25,7 +24,9 @@ _PRINTED = 50
 
 def main() -> None:
     """Run it, print the outcome, and store it with `--keep`."""
-    options = _options()
+    options = parse_quantities(
+        __doc__, minutes=30.0, every=60.0, lasting=10.0, ceiling_seconds=30.0, tokens=2_000, keep=False
+    )
     plan = FaultPlan(
         tokens=options.tokens,
         launches=max(20, round(10 * options.minutes)),
@@ -47,7 +48,10 @@ def main() -> None:
     print("\n".join([*outcome.wrong[:_PRINTED], *outcome.grown]) or "nothing failed, was lost, was made twice, or grew")
     if options.keep:
         keep("load_and_faults", {"options": " ".join(sys.argv[1:]), "load at start": round(load, 1)} | result)
-    sys.exit(1 if outcome.wrong or outcome.grown or outcome.worst_recovery() > _LONGEST_RECOVERY_SECONDS else 0)
+    limits = Limits()
+    limits.at_most("recovery", outcome.worst_recovery(), _LONGEST_RECOVERY_SECONDS, "s")
+    limits.at_most("processes that grew", len(outcome.grown), 0, "")
+    sys.exit(1 if outcome.wrong or not limits.are_kept else 0)
 
 
 def _table(outcome: FaultOutcome) -> str:
@@ -60,17 +64,6 @@ def _table(outcome: FaultOutcome) -> str:
         numbers = (row.times, row.seconds, row.requests, row.refused, row.failed, row.recovery)
         lines.append(f"| {name} | {' | '.join(map(str, numbers))} | {slowest} |")
     return "\n".join(lines)
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=30.0)
-    parser.add_argument("--every", type=float, default=60.0, help="seconds between two faults")
-    parser.add_argument("--lasting", type=float, default=10.0, help="seconds of a fault that lasts")
-    parser.add_argument("--ceiling-seconds", type=float, default=30.0, help="seconds of the measurement of the ceiling")
-    parser.add_argument("--tokens", type=int, default=2_000, help="sample tokens in the database")
-    parser.add_argument("--keep", action="store_true", help="store the outcome in benchmarks/results")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import sys
 from dataclasses import asdict
 
 from benchmarks.chaos.deploy_chaos import run_logged
-from benchmarks.results import keep
+from benchmarks.harness import keep
 from tests.upgrade.upgrade_run import Plan, run
 
 _LONGEST_LOCK_SECONDS = 1.0

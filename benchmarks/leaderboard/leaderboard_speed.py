@@ -24,12 +24,11 @@ from typing import Any
 import django
 
 from benchmarks.backfill.copy_floor import time_copy
+from benchmarks.harness import Limits, keep, parse_quantities, print_table
 from benchmarks.leaderboard import leaderboard_dataset, leaderboard_pages, leaderboard_ranking
 from benchmarks.leaderboard.agent_events import write_events
 from benchmarks.lists import dataset
 from benchmarks.process_costs import run_measured
-from benchmarks.results import keep
-from benchmarks.tables import Limits, print_table
 from config.environment.variables import BASE_DIR
 from development.servers import bundled
 
@@ -47,7 +46,7 @@ WRITTEN = {
 
 def main() -> int:
     """Print all figures; return 1 where one is beyond its limit."""
-    options = _parse_arguments()
+    options = parse_quantities(__doc__, agents=100_000, facts=10_000_000, events=500_000, rounds=3)
     database = leaderboard_dataset.open_server(options.agents, options.facts)
     django.setup()
     limits = Limits()
@@ -129,15 +128,6 @@ def _import(options: argparse.Namespace) -> dict[str, Any]:
     )  # fmt: skip
     print_table((f"{lines:,} events", "a second", "own CPU, s", "PostgreSQL CPU, s", "peak, MB", "floor = 1"), rows)
     return {"events": lines, "a second": round(ours), "copy": round(floor), "peak MB": round(costs.peak_mb)}
-
-
-def _parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Measure what rankings cost.")
-    parser.add_argument("--agents", type=int, default=100_000)
-    parser.add_argument("--facts", type=int, default=10_000_000, help="over thirty days")
-    parser.add_argument("--events", type=int, default=500_000, help="in the file that is imported")
-    parser.add_argument("--rounds", type=int, default=3, help="of each ranking; the median counts")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -66,6 +66,12 @@ def make_empty(database: str, *, template: str = "template1") -> None:
         connection.execute(f"CREATE DATABASE {database} TEMPLATE {template}")
 
 
+def make_migrated(database: str) -> None:
+    """Recreate a database with the tables and no rows."""
+    make_empty(database)
+    manage(database, "migrate", "--verbosity", "0")
+
+
 def prepare(count: int) -> None:
     """Create the database where it is missing. One that was left half made has no tokens, and gets them here."""
     with connect("postgres") as connection:

@@ -21,11 +21,12 @@ from urllib.parse import urlencode
 import django
 from django.db import connection
 
+from benchmarks.harness import Limits, parse_quantities, print_table
 from benchmarks.http_load import fetch, open_connection
 from benchmarks.lists import dataset
 from benchmarks.lists.statements import deep_cursor, page_statement, usual_times
-from benchmarks.processes import web_server, worker
-from benchmarks.tables import Limits, print_table
+from benchmarks.processes import web_server
+from tests.processes.service_processes import service
 
 SORTS = ("deployed-at", "market-cap", "tx-h24", "volume-h24", "price-percent-h24", "price-percent-h1")
 DIRECTIONS = ("desc", "asc")
@@ -36,7 +37,7 @@ Parameters = dict[str, str]
 
 def main() -> int:
     """Print all times and their ratios; return 1 where one is beyond the limit."""
-    options = _parse_arguments()
+    options = parse_quantities(__doc__, small=100_000, large=1_000_000, rounds=200)
     dataset.open_server(options.large)
     dataset.prepare(options.small)
     django.setup()
@@ -98,7 +99,7 @@ def _use(count: int) -> None:
 def _measure_http(options: argparse.Namespace, deep: Parameters, limits: Limits) -> None:
     first = {name: value for name, value in deep.items() if name != "cursor"}
     with (
-        worker(dataset.environment(options.large)),
+        service("worker", dataset.environment(options.large)),
         web_server(dataset.environment(options.small), EDGE_CACHE_SECONDS="0", WEB_WORKERS="1") as small,
         web_server(dataset.environment(options.large), EDGE_CACHE_SECONDS="0", WEB_WORKERS="1") as large,
     ):
@@ -123,14 +124,6 @@ def _fetch_in_turns(pages: Mapping[str, tuple[int, Parameters]], *, rounds: int)
             if number >= 20:
                 times[name].append(spent)
     return {name: quantiles(spent)[0] for name, spent in times.items()}
-
-
-def _parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Measure what depth and size cost.")
-    parser.add_argument("--small", type=int, default=100_000, help="tokens in the small table")
-    parser.add_argument("--large", type=int, default=1_000_000, help="tokens in the large table")
-    parser.add_argument("--rounds", type=int, default=200)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

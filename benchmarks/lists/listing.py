@@ -22,13 +22,14 @@ from urllib.parse import urlencode
 
 import django
 
+from benchmarks.harness import Limits, parse_quantities, print_table
 from benchmarks.http_load import Load, fetch, load, open_connection
 from benchmarks.lists import dataset
 from benchmarks.lists.floor import pgbench
 from benchmarks.lists.statements import get, page_statement
-from benchmarks.processes import web_server, worker
-from benchmarks.tables import Limits, print_table
+from benchmarks.processes import web_server
 from development.servers import bundled
+from tests.processes.service_processes import service
 
 PATH = "/api/tokens?limit=10"
 PAGES = 200
@@ -37,7 +38,7 @@ BURST = 40
 
 def main() -> int:
     """Print all rates and their ratios; return 1 where one is beyond its limit."""
-    options = _parse_arguments()
+    options = parse_quantities(__doc__, count=1_000_000, rounds=3, seconds=5.0)
     dataset.open_server(options.count)
     django.setup()
     limits = Limits()
@@ -51,7 +52,7 @@ def _measure_rates(options: argparse.Namespace, limits: Limits) -> None:
     environment = dataset.environment(options.count)
     statement, pages = page_statement({"limit": "10"}), _walk()
     with (
-        worker(environment),
+        service("worker", environment),
         web_server(environment, EDGE_CACHE_SECONDS="0") as uncached,
         web_server(environment, EDGE_CACHE_SECONDS="2") as cached,
         web_server(
@@ -136,14 +137,6 @@ def _burst(port: int, path: str) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-
-
-def _parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Measure pages of the list.")
-    parser.add_argument("--count", type=int, default=1_000_000, help="tokens in the database")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=5.0, help="of each load")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

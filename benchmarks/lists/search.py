@@ -11,7 +11,6 @@ Exits with code 1 where, warm, the 99th percentile is over 50 ms in the database
 single search takes longer than 250 ms.
 """
 
-import argparse
 import itertools
 import socket
 import sys
@@ -25,17 +24,13 @@ import django
 from django.db import connection
 from django.http import QueryDict
 
+from benchmarks.harness import Limits, parse_quantities, print_table
 from benchmarks.http_load import fetch, open_connection, percentile
 from benchmarks.lists import dataset
 from benchmarks.lists.search_queries import Query, make_queries
 from benchmarks.lists.statements import get
 from benchmarks.processes import web_server
-from benchmarks.tables import Limits, print_table
-from config.api.query_parameters import parse_query
 from config.redis.connection import PREFIX, redis_client
-from tokens.catalogue.list_parameters import ListQuery
-from tokens.catalogue.selections import Selection
-from tokens.catalogue.totals import count_tokens
 
 # So many searches are counted and measured together: a count is kept for a minute.
 _CHUNK = 10
@@ -47,7 +42,7 @@ Times = dict[str, dict[str, list[float]]]
 
 def main() -> int:
     """Print all times; return 1 where one is beyond its limit."""
-    options = _parse_arguments()
+    options = parse_quantities(__doc__, count=1_000_000, rounds=3)
     dataset.open_server(options.count)
     django.setup()
     with dataset.connect(options.count) as database:
@@ -115,6 +110,9 @@ def _forget_totals() -> None:
 
 def _count_totals(queries: Sequence[Query]) -> None:
     """Do the worker's counting for these searches; here, so that it is done when this returns."""
+    # Models need Django to be set up.
+    from tokens.catalogue.totals import count_tokens
+
     selections = {_selection(query).identity_filters_only() for query in queries}
     selections |= {_selection(query) for query in queries if "X-Total-Approximate" in get(query.parameters).headers}
     for selection in selections:
@@ -122,7 +120,11 @@ def _count_totals(queries: Sequence[Query]) -> None:
     _await_next_second()
 
 
-def _selection(query: Query) -> Selection:
+def _selection(query: Query) -> Any:
+    from config.api.query_parameters import parse_query
+    from tokens.catalogue.list_parameters import ListQuery
+    from tokens.catalogue.selections import Selection
+
     return Selection.of(parse_query(QueryDict(urlencode(query.filters)), ListQuery))
 
 
@@ -150,13 +152,6 @@ def _report(times: Times, slow: dict[str, float]) -> Limits:
     limits.at_most("HTTP, warm, 99th percentile", percentile(together["HTTP, warm"], 99) * 1000, 100, "ms")
     limits.at_most("HTTP, warm, slowest", together["HTTP, warm"][-1] * 1000, 250, "ms")
     return limits
-
-
-def _parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Measure searches.")
-    parser.add_argument("--count", type=int, default=1_000_000, help="tokens in the database")
-    parser.add_argument("--rounds", type=int, default=3)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

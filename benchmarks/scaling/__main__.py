@@ -10,17 +10,16 @@ import argparse
 import json
 import os
 import sys
-from pathlib import Path
 from typing import Any
 
+from benchmarks.harness import RESULTS, keep
 from benchmarks.lists import dataset
-from benchmarks.results import keep
 from benchmarks.scaling.follower_takeover import measure_followers
 from benchmarks.scaling.replica_load import measure_replica_load
 from benchmarks.scaling.worker_share import measure_workers
 
 _PARTS = {"replica": measure_replica_load, "followers": measure_followers, "workers": measure_workers}
-_RESULT = Path(__file__).parents[1] / "results" / "scaling.json"
+_RESULT = RESULTS / "scaling.json"
 
 
 def main() -> int:

@@ -21,8 +21,7 @@ def run_chains(count: int, *, blocks: int, traffic: Traffic) -> Iterator[Sequenc
     path = bundled.local_directory() / "scaling.toml"
     write_registry_file(path, (chain.chain_id for chain in chains), finality_depth=FINALITY_DEPTH)
     os.environ.update({"CHAINS_FILE": str(path), "DATABASE_URL": database_url("own")})
-    dataset.make_empty(_DATABASE)
-    dataset.manage(_DATABASE, "migrate", "--verbosity", "0")
+    dataset.make_migrated(_DATABASE)
     with ExitStack() as stack:
         for chain in chains:
             chain.mine(blocks)

@@ -8,7 +8,6 @@ with those that get all, and with the floor's figures, by a bare loop that sends
 the clients run at idle priority. Exits with code 1 beyond a limit.
 """
 
-import argparse
 import sys
 import time
 from statistics import median
@@ -16,12 +15,12 @@ from typing import Any
 
 import psutil
 
-from benchmarks import results
+from benchmarks.harness import Limits, keep, parse_quantities
 from benchmarks.http_load import Load, load, percentile
 from benchmarks.lists import dataset
-from benchmarks.processes import events, web_server
+from benchmarks.processes import web_server
 from benchmarks.stream.stream_load import CLIENTS, EVENTS_PER_SECOND, EventWriter, bare_sender, stream_clients
-from benchmarks.tables import Limits
+from tests.processes.service_processes import service
 from tests.processes.stream_clients import StreamProcess, stream_process
 
 _TOKENS = 20_000
@@ -35,10 +34,10 @@ _SETTINGS = {"STREAM_CLIENTS_PER_ADDRESS": str(CLIENTS)}
 
 def main() -> int:
     """Print and keep all figures; return 1 where one is beyond its limit."""
-    options = _parse_arguments()
+    options = parse_quantities(__doc__, seconds=60.0, rounds=5)
     dataset.open_server(_TOKENS)
     environment = dataset.environment(_TOKENS)
-    with stream_process(environment, **_SETTINGS) as stream, events(environment):
+    with stream_process(environment, **_SETTINGS) as stream, service("events", environment):
         writer = EventWriter(dataset.database_url(_TOKENS))
         try:
             # Until the process `events` has started.
@@ -48,7 +47,7 @@ def main() -> int:
             writer.stop()
     for name, value in figures.items():
         print(f"{name}: {value}")
-    results.keep("stream", {"clients": CLIENTS, "events a second": EVENTS_PER_SECOND, **figures})
+    keep("stream", {"clients": CLIENTS, "events a second": EVENTS_PER_SECOND, **figures})
     limits = Limits()
     limits.at_most("PSS", figures["PSS, MiB"], 150, "MiB")
     limits.at_most("processor", figures["% of a core"], 25, "%")
@@ -108,13 +107,6 @@ def _measure_list(environment: dict[str, str], stream: StreamProcess, rounds: in
         ratio = figures[f"list p99 {name} clients, ms"] / figures["list p99 without clients, ms"]
         figures[f"list p99, {name} / without"] = round(ratio, 3)
     return figures
-
-
-def _parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Measure the stream of events.")
-    parser.add_argument("--seconds", type=float, default=60.0, help="of the load on the stream")
-    parser.add_argument("--rounds", type=int, default=5, help="of the list with and without clients")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ from typing import Any
 
 import psycopg
 
-from benchmarks.processes import HOST
 from config.processes.open_files import raise_open_files
+from tests.processes.service_processes import HOST
 
 CLIENTS, EVENTS_PER_SECOND = 1_000, 10
 _CONNECT_SECONDS = 30.0

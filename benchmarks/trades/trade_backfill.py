@@ -9,9 +9,9 @@ from typing import Any
 import requests
 
 from benchmarks.backfill.copy_floor import time_copy
+from benchmarks.harness import Limits, print_table
 from benchmarks.lists import dataset
 from benchmarks.process_costs import Costs, run_measured
-from benchmarks.tables import Limits, print_table
 from benchmarks.trades import traded_tokens
 from benchmarks.trades.swap_node import swap_node
 from config.environment.variables import BASE_DIR

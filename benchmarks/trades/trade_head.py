@@ -10,6 +10,7 @@ from eth_abi.abi import encode
 from eth_utils.crypto import keccak
 from redis import Redis
 
+from benchmarks.harness import Limits, print_table
 from benchmarks.head_latency import (
     BLOCK_SECONDS,
     LOOK_SECONDS,
@@ -22,12 +23,12 @@ from benchmarks.head_latency import (
 )
 from benchmarks.http_load import fetch, open_connection, percentile
 from benchmarks.lists import dataset
-from benchmarks.processes import follower, web_server
-from benchmarks.tables import Limits, print_table
+from benchmarks.processes import web_server
 from development.devchain import anvil, deploy_contracts, node_client
 from development.devchain.deploy_contracts import DevelopmentContracts
 from development.devchain.launch_transactions import DevLaunchConfig, send_launch
 from development.servers import bundled
+from tests.processes.service_processes import service
 from tokens.chains.abi import codec
 
 DATABASE = "trades_head"
@@ -67,8 +68,7 @@ class _TradedPool:
 def measure_head(*, launches: int, launches_a_block: int, swaps_a_launch: int, limits: Limits) -> dict[str, Any]:
     """Print the latencies for launches in the list, and for swaps in candles; return them."""
     os.environ["REDIS_URL"] = os.environ["REDIS_URL"].partition("?")[0] + f"?db={REDIS_DATABASE}"
-    dataset.make_empty(DATABASE)
-    dataset.manage(DATABASE, "migrate", "--verbosity", "0")
+    dataset.make_migrated(DATABASE)
     Redis.from_url(os.environ["REDIS_URL"]).flushdb()
     chains_file = bundled.local_directory() / "trade_head.toml"
     with anvil.run_anvil(block_time=BLOCK_SECONDS) as url:
@@ -78,7 +78,7 @@ def measure_head(*, launches: int, launches_a_block: int, swaps_a_launch: int, l
         # The traded token was launched before.
         environment |= {f"FOLLOW_FROM_{anvil.CHAIN_ID}": "0"}
         path = f"/api/tokens/{anvil.CHAIN_ID}/{pool.token}/candles?interval=1m&limit=1000"
-        with web_server(environment, EDGE_CACHE_SECONDS="0") as port, follower(environment):
+        with web_server(environment, EDGE_CACHE_SECONDS="0") as port, service("follower", environment):
             wait_until_followed(DATABASE)
             clock = TradeClock()
             with watching(clock, url, lambda: clock.watch_list(port), lambda: clock.watch_candles(port, path)):

@@ -10,10 +10,10 @@ from typing import Any
 import django
 from psycopg import Connection
 
+from benchmarks.harness import Limits, print_table
 from benchmarks.http_load import percentile
 from benchmarks.lists import dataset
 from benchmarks.lists.statements import page_statement, statements_of, usual_times
-from benchmarks.tables import Limits, print_table
 from benchmarks.trades import traded_tokens
 from benchmarks.trades.stored_trades import make_trades
 

@@ -56,8 +56,7 @@ def address(number: int) -> str:
 
 def make_database(database: str, *, count: int, launched_at: datetime) -> None:
     """Recreate a database with so many tokens, all launched at one time, and no trades."""
-    dataset.make_empty(database)
-    dataset.manage(database, "migrate", "--verbosity", "0")
+    dataset.make_migrated(database)
     with dataset.connect(database) as connection:
         connection.execute(_LOAD, {"count": count, "launched_at": launched_at})
         for statement in (_LOAD_FACTS, _LOAD_LIQUIDITY, "VACUUM (ANALYZE)"):
