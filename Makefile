@@ -1,7 +1,7 @@
 # `make run` starts everything, `make test` and `make test-slow` test everything; all install what they need.
 .PHONY: run test test-slow fault-seeds fuzz chaos deploy-chaos event-chaos upgrade-under-load chromium nginx gettext \
 	promtool deploy-programs messages screenshots lint lock sbom licences audit image contracts clean load-and-faults \
-	server-programs clients api-diff
+	server-programs clients api-diff benchmarks
 
 # uv installs no byte code. Container images often set this variable: every start would compile all modules again,
 # which takes longer than the start itself.
@@ -63,6 +63,10 @@ upgrade-under-load: .venv/installed-dev development/devchain/node_modules/instal
 # Half an hour at half of the measured ceiling, while each minute something ends or stalls. Root makes disks full, too.
 load-and-faults: .venv/installed-dev development/devchain/node_modules/installed nginx
 	$(BIN)/python -m benchmarks.chaos.load_and_faults
+
+# Runs all benchmarks that guard a limit (benchmarks/README.md); ONLY names some, SMALL=1 shows that each starts and ends.
+benchmarks: .venv/installed-dev development/devchain/node_modules/installed nginx chromium
+	$(BIN)/python -m benchmarks $(if $(ONLY),--only $(ONLY)) $(if $(SMALL),--small)
 
 # Finds programs of Debian on the PATH, or as root installs their package: package, condition, and a text for failures.
 define debian
