@@ -26,7 +26,7 @@ class _Guard(NamedTuple):
 
 _GUARDS = {
     "decode": _Guard("decode", "", "--rounds 1 --launches 7"),
-    "listing": _Guard("lists.listing", "", "--count 1000 --rounds 1 --seconds 1"),
+    "listing": _Guard("lists.listing", "", "--count 5000 --rounds 1 --seconds 1"),
     "depth": _Guard("lists.depth", "", "--small 1000 --large 21000 --rounds 5"),
     "search": _Guard("lists.search", "--rounds 1", "--count 1000 --rounds 1"),
     "backfill": _Guard("backfill.backfill", "--rounds 1", "--launches 100 --blocks 1000 --rounds 1"),

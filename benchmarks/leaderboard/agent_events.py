@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from benchmarks.leaderboard.agent_populations.rows import StoredFacts
+from benchmarks.leaderboard.agent_population import StoredFacts
 
 _KINDS = ("like", "recast", "reply", "quote")
 _ACTIONS = ("post", "reply", "quote")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from psycopg import Connection, sql
 
-from benchmarks.leaderboard.agent_populations.rows import StoredFacts, draw_keys
+from benchmarks.leaderboard.agent_population import StoredFacts, draw_keys
 from leaderboard.facts.columns import Int64Array
 
 Array = np.ndarray[Any, Any]

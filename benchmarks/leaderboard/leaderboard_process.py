@@ -5,7 +5,7 @@ import sys
 import time
 from datetime import UTC, datetime
 
-from benchmarks.leaderboard.agent_populations import COMPUTED_AT
+from benchmarks.leaderboard.agent_population import COMPUTED_AT
 from leaderboard.models import Interval
 from leaderboard.ranking.snapshot_building import build_snapshot
 

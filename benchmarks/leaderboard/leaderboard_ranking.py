@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from psycopg import Connection
 
-from benchmarks.leaderboard.agent_populations import COMPUTED_AT
+from benchmarks.leaderboard.agent_population import COMPUTED_AT
 from benchmarks.lists import dataset
 from benchmarks.process_costs import Costs, run_measured
 from config.environment.variables import BASE_DIR
