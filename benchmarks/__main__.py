@@ -34,6 +34,7 @@ _GUARDS = {
         "backfill.outbox_cost", "--launches 8000 --blocks 32000", "--launches 100 --blocks 1000 --rounds 1"
     ),
     "head": _Guard("head_latency", "--launches 100", "--launches 4"),
+    "head-launchpads": _Guard("head_latency", "--launches 100 --a-block 0.5 --launchpads", "--launches 4 --launchpads"),
     "trade-backfill": _Guard("trades", "--only backfill --swaps 500000", "--only backfill --swaps 1000 --pools 100"),
     "trade-head": _Guard("trades", "--only head --launches 100", "--only head --launches 4"),
     "trade-reads": _Guard("trades", "--only reads --trades 2000000", "--only reads --trades 20000 --pools 500"),
