@@ -35,7 +35,7 @@ _GUARDS = {
     ),
     "head": _Guard("head_latency", "--launches 100", "--launches 4"),
     "head-launchpads": _Guard("head_latency", "--launches 100 --a-block 0.5 --launchpads", "--launches 4 --launchpads"),
-    "trade-backfill": _Guard("trades", "--only backfill --swaps 500000", "--only backfill --swaps 1000 --pools 100"),
+    "trade-backfill": _Guard("trades", "--only backfill --swaps 500000", "--only backfill --swaps 2000 --pools 1000"),
     "trade-head": _Guard("trades", "--only head --launches 100", "--only head --launches 4"),
     "trade-reads": _Guard("trades", "--only reads --trades 2000000", "--only reads --trades 20000 --pools 500"),
     "stream": _Guard("stream", "--seconds 30 --rounds 3", "--seconds 2 --rounds 1"),

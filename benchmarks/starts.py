@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -104,7 +104,9 @@ def make_run(tree: Path) -> Iterator[tuple[psutil.Process, dict[str, str]]]:
 def _sizes(run: psutil.Process) -> Iterator[float]:
     """Yield the proportional set size for a process and for each below it in kB."""
     for process in (run, *run.children(recursive=True)):
-        yield process.memory_full_info().pss / 1024
+        # A connection's process may end meanwhile.
+        with suppress(psutil.NoSuchProcess):
+            yield process.memory_full_info().pss / 1024
 
 
 if __name__ == "__main__":
