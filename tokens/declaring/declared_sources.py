@@ -10,8 +10,10 @@ from django.conf import settings
 
 from config.http.errors import PermanentError
 from tokens.chains.abi.codec import AbiEvent, Log, declared_event
+from tokens.chains.errors import LogDecodingError
 from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.evm.generations.declared_launches import DeclaredLaunch
+from tokens.chains.evm.generations.mined_transactions import MinedTransaction
 from tokens.chains.registry.chains import BUILT_IN_FILE, ChainInfo, load_registry
 from tokens.chains.registry.toml_files import read_registry_files
 from tokens.chains.types import Launch
@@ -96,6 +98,28 @@ def named_events(chain: ChainInfo) -> Mapping[Source, AbiEvent]:
     return {**others, **parts, **trades, **later, **launch_sources(chain)}
 
 
+def declarations_of(mined: MinedTransaction, log: Log) -> Iterator[tuple[str, DeclaredLaunch]]:
+    """Yield the launches that a log may be by its emitter and topic0, each with its place in the file."""
+    emitter, topic0 = source_of(log)
+    for key_path, declared in placed_declarations(mined.chain):
+        contracts = declared.declaration.contracts[mined.chain.chain_id]
+        if topic0 == declared.declaration.event.topic0 and emitter in map(str.lower, contracts):
+            yield key_path, declared
+
+
+def find_value_events(mined: MinedTransaction) -> Iterator[tuple[Source, AbiEvent]]:
+    """Yield the other logs' events that have values of the transaction's launches; arguments may name the emitters."""
+    for log in mined.logs:
+        for _, declared in declarations_of(mined, log):
+            try:
+                scope = declared.scope(mined, log)
+            except LogDecodingError:
+                # Reported as a layout mistake.
+                continue
+            for value in declared.declaration.other_logs:
+                yield (str(scope.target(value.emitter)).lower(), value.event.topic0), value.event
+
+
 def own_contracts(launches: Sequence[Launch]) -> frozenset[str]:
     """Return the launches' tokens, curves, pools and hooks, which no declaration names, in lower case."""
     pools = [launch.pool for launch in launches if launch.pool]
@@ -113,15 +137,18 @@ def declared_for(log: Log, declared: Mapping[Source, _Declared], *, own: Collect
     return declared.get((emitter, topic0)) or (declared.get(("", topic0)) if emitter in own else None)
 
 
-def count_unnamed(chain: ChainInfo, logs: Sequence[Log], launches: Sequence[Launch]) -> list[tuple[Log, int]]:
+def count_unnamed(
+    chain: ChainInfo, transactions: Sequence[MinedTransaction], launches: Sequence[Launch]
+) -> list[tuple[Log, int]]:
     """Return logs that no declaration names, by trusted emitters and by the launches' own curves.
 
     Only the first log for each emitter and topic0 is returned, with the number of such logs.
     """
-    named, own = named_events(chain), own_contracts(launches)
+    values = {source: event for mined in transactions for source, event in find_value_events(mined)}
+    named, own = {**values, **named_events(chain)}, own_contracts(launches)
     emitters, curves = trusted_emitters(chain), _own_curves(chain, launches)
     unnamed = []
-    for log in logs:
+    for log in (log for mined in transactions for log in mined.logs):
         emitter, topic0 = source_of(log)
         is_trusted = emitter in emitters or (emitter in curves and topic0 not in _OF_TOKENS)
         if is_trusted and declared_for(log, named, own=own) is None:

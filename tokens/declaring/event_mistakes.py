@@ -97,6 +97,8 @@ def find_similar_events(events: Iterable[AbiEvent]) -> dict[str, str]:
     similar: dict[str, str] = {}
     for event in events:
         for kind, signature in _variants(event.signature):
+            if signature == event.signature:
+                continue
             text = f"that topic0 is {signature}, and the declaration has {event.signature}: {kind}"
             similar.setdefault(_topic(signature), text)
     return similar

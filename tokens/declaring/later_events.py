@@ -1,8 +1,11 @@
 """Declared events about a launch's token in a transaction, as changes and claims would be stored."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
+from tokens.chains.abi.codec import Log
+from tokens.chains.abi.paths import part_at
+from tokens.chains.addresses import checksum_address
 from tokens.chains.errors import LogDecodingError
 from tokens.chains.evm.generations.event_decoding import (
     DecodedEvent,
@@ -15,7 +18,9 @@ from tokens.chains.evm.generations.event_decoding import (
 )
 from tokens.chains.evm.generations.mined_transactions import MinedTransaction
 from tokens.chains.pool_types import order_currencies
+from tokens.chains.registry.launchpads import Launchpad, TokenEventDeclaration
 from tokens.chains.types import Launch
+from tokens.declaring.declared_sources import source_of
 from tokens.declaring.pool_trades import TriedLog, TriedPool
 
 
@@ -45,6 +50,50 @@ def find_moved_pools(mined: MinedTransaction, launch: Launch) -> Iterator[TriedP
                 yield TriedPool(pool=pool, is_currency0=values["isCurrency0"])
 
 
+def find_event_mistakes(mined: MinedTransaction, launch: Launch, launchpad: Launchpad) -> Iterator[str]:
+    """Yield mistakes about a transaction's changes and claims: a pool that is none, and emitters that don't count."""
+    for moved in find_moved_pools(mined, launch):
+        if moved.pool.address == launch.token:
+            yield f"the later pool is {launch.token}, the token itself: `to` names another argument than the pool"
+    for declared in launchpad.later_events:
+        yield from _other_emitters(mined, launch, launchpad, declared)
+
+
+def _other_emitters(
+    mined: MinedTransaction, launch: Launch, launchpad: Launchpad, declared: TokenEventDeclaration
+) -> Iterator[str]:
+    """Yield the logs about the launch's token that only their emitter keeps from being a declared event."""
+    subject, pool = declared.subject, launch.pool
+    # Any NFT contract may have the id, and any token may emit an event without a key.
+    names: Collection[object] = ()
+    if subject.key == "token":
+        names = (launch.token,)
+    elif subject.key == "pool_id":
+        names = (pool and pool.address, launch.next_pool)
+    emitters = launchpad.event_emitters(subject, mined.chain.chain_id)
+    if subject.emitter == "hook":
+        emitters = frozenset({((pool and pool.hook) or "").lower()})
+    foreign = []
+    for log in mined.logs:
+        if source_of(log)[1] == declared.event.topic0 and _subject_of(log, declared) in names:
+            if log["address"].lower() in emitters:
+                return
+            foreign.append(log)
+    whose = {"launch": "`contracts`", "hook": "the pool's hook"}.get(str(subject.emitter), "`by`")
+    expected = ", ".join(checksum_address(address) for address in sorted(emitters) if address) or "none"
+    for log in foreign:
+        name, index = declared.event.signature.partition("(")[0], int(log["logIndex"], 16)
+        emitter = checksum_address(log["address"])
+        yield f"log {index}, {name} is emitted by {emitter}, and counts by {whose}: {expected}"
+
+
+def _subject_of(log: Log, declared: TokenEventDeclaration) -> object:
+    try:
+        return part_at(declared.event.decode(log), declared.subject.path)
+    except LogDecodingError:
+        return ""
+
+
 def _is_about(event: DecodedEvent, launch: Launch) -> bool:
     pool = launch.pool
     if event.source is EventSource.HOOK and (pool is None or pool.hook != event.emitter):
@@ -59,6 +108,8 @@ def _is_about(event: DecodedEvent, launch: Launch) -> bool:
 def _text(event: DecodedEvent, launch: Launch, mined: MinedTransaction) -> str:
     if event.kind is not EventKind.FEES_CLAIMED:
         (_, value), *_ = event.arguments.items()
+        if event.kind is EventKind.POOL_CHANGED:
+            value = value or launch.next_pool
         return f"change: {event.kind.removesuffix('_updated').replace('_', ' ')} {value!r}, by {event.emitter}"
     quote, wrapped = launch.pool.paired_token if launch.pool else "", mined.chain.wrapped_native
     pair = order_currencies(launch.token, quote, pool=event.pool or "", wrapped_native=wrapped) if quote else None

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tokens.chains.abi.codec import Log
-from tokens.chains.errors import LaunchNotFoundError, LogDecodingError
+from tokens.chains.errors import LaunchNotFoundError, LogDecodingError, TransactionNotFoundError
 from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.evm.generations.declared_launches import DeclaredLaunch
 from tokens.chains.evm.generations.launch_completion import complete_launches
@@ -15,15 +15,16 @@ from tokens.chains.evm.transactions.transaction_receipts import read_undecoded
 from tokens.chains.types import Launch, TransactionFacts
 from tokens.declaring.declared_sources import (
     count_unnamed,
+    declarations_of,
     declared_for,
+    find_value_events,
     launch_sources,
     named_events,
     own_contracts,
-    placed_declarations,
     source_of,
 )
 from tokens.declaring.event_mistakes import find_layout_mistake, find_similar_events, find_topic_mistakes
-from tokens.declaring.later_events import find_moved_pools, try_events
+from tokens.declaring.later_events import find_event_mistakes, find_moved_pools, try_events
 from tokens.declaring.launch_mistakes import (
     find_condition_mistakes,
     find_decimals_mistake,
@@ -83,7 +84,7 @@ def try_transaction(chain: Chain, tx_hash: str, *, trades: Collection[str] = ())
     """
     rpc = recording_client(chain.rpc)
     mined = read_undecoded(rpc, chain.info, tx_hash)
-    traded = [mined, *(read_undecoded(rpc, chain.info, trade) for trade in trades)]
+    traded = [mined, *(_read_trade(rpc, chain, trade) for trade in trades)]
     decoded, refused = _decode(mined)
     decoded_launches = [launch for _, launch in decoded]
     mistakes = [mistake for each in traded for mistake in _layout_mistakes(each, decoded_launches)]
@@ -121,6 +122,13 @@ def try_transaction(chain: Chain, tx_hash: str, *, trades: Collection[str] = ())
     )
 
 
+def _read_trade(rpc: RecordingClient, chain: Chain, tx_hash: str) -> MinedTransaction:
+    try:
+        return read_undecoded(rpc, chain.info, tx_hash)
+    except TransactionNotFoundError as error:
+        raise TransactionNotFoundError(f"--trade {tx_hash}: {error}") from error
+
+
 def _launch_logs(mined: MinedTransaction) -> list[Log]:
     """Return logs with a declared launch event, by contracts that may emit it."""
     sources = launch_sources(mined.chain)
@@ -130,8 +138,10 @@ def _launch_logs(mined: MinedTransaction) -> list[Log]:
 def _layout_mistakes(mined: MinedTransaction, launches: Sequence[Launch]) -> Iterator[str]:
     """Yield mistakes about logs that differ from their events' declarations."""
     named, own = named_events(mined.chain), own_contracts(launches)
+    values = list(find_value_events(mined))
     for log in mined.logs:
-        events = [each.declaration.event for _, each in _declarations_of(mined, log)]
+        events = [each.declaration.event for _, each in declarations_of(mined, log)]
+        events += [event for source, event in values if source == source_of(log)]
         if event := declared_for(log, named, own=own):
             events = events or [event]
         yield from filter(None, (find_layout_mistake(event, log) for event in events))
@@ -144,7 +154,10 @@ def _trade_mistakes(mined: MinedTransaction, launches: Collection[TriedLaunch], 
         logs = [log for log in (*tried.swaps, *tried.events) if log.tx_hash == mined.hash]
         is_about |= bool(logs)
         prefix = f"{mined.hash} " if is_further else ""
-        mistakes = find_trade_mistakes(mined, tried.launch, [log.trade for log in logs if log.trade])
+        mistakes = (
+            *find_trade_mistakes(mined, tried.launch, [log for log in tried.swaps if log.tx_hash == mined.hash]),
+            *find_event_mistakes(mined, tried.launch, tried.declared.launchpad),
+        )
         yield from (f"{prefix}{mistake}" for mistake in mistakes)
     if is_further and not is_about:
         for tried in launches:
@@ -160,7 +173,7 @@ def _start_price_mistakes(launches: Iterable[TriedLaunch]) -> Iterator[str]:
 
 def _unnamed_logs(traded: Sequence[MinedTransaction], launches: Sequence[Launch]) -> Iterator[UnnamedLog]:
     chain = traded[0].chain
-    if counts := count_unnamed(chain, [log for mined in traded for log in mined.logs], launches):
+    if counts := count_unnamed(chain, traded, launches):
         similar = find_similar_events(dict.fromkeys(named_events(chain).values()))
         for log, count in counts:
             yield UnnamedLog(log=log, count=count, similar=similar.get(source_of(log)[1], ""))
@@ -182,17 +195,9 @@ def _declaration_of(mined: MinedTransaction, launch: Launch) -> tuple[str, Decla
     log = next(log for log in mined.logs if int(log["logIndex"], 16) == launch.log_index)
     return next(
         (key_path, declared, log)
-        for key_path, declared in _declarations_of(mined, log)
+        for key_path, declared in declarations_of(mined, log)
         if declared.decode(mined, log) == launch
     )
-
-
-def _declarations_of(mined: MinedTransaction, log: Log) -> Iterator[tuple[str, DeclaredLaunch]]:
-    emitter, topic0 = source_of(log)
-    for key_path, declared in placed_declarations(mined.chain):
-        contracts = declared.declaration.contracts[mined.chain.chain_id]
-        if topic0 == declared.declaration.event.topic0 and emitter in map(str.lower, contracts):
-            yield key_path, declared
 
 
 def _try_launch(
@@ -228,7 +233,7 @@ def _unmet_conditions(mined: MinedTransaction, launches: Collection[int], rpc: R
     """Yield why decodable logs with a declared event are no launches; `launches` are log indexes."""
     for log in _launch_logs(mined):
         if int(log["logIndex"], 16) not in launches:
-            for key_path, declared in _declarations_of(mined, log):
+            for key_path, declared in declarations_of(mined, log):
                 if not find_layout_mistake(declared.declaration.event, log):
                     yield from find_condition_mistakes(declared, mined, log, key_path=key_path, rpc=rpc)
 

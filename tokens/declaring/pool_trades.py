@@ -42,6 +42,8 @@ class TriedLog:
     text: str
     # None if it is no trade, or would not be stored.
     trade: TriedTrade | None = None
+    # Why a decoded swap would not be stored as a trade.
+    why_none: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -94,8 +96,9 @@ def _in_pool(mined: MinedTransaction, pool: Pool, token: PoolToken) -> Iterator[
         if swap.pool == pool.address:
             filled = "" if (swap.amount0, swap.amount1) == (bare.amount0, bare.amount1) else ", with parts by the hook"
             trade = _trade(swap, token)
-            text = f"{_trade_text(trade) if trade else _why_none(swap, token)}{filled}"
-            yield TriedLog(tx_hash=mined.hash, log_index=swap.log_index, text=text, trade=trade)
+            why_none = "" if trade else _why_none(swap, token)
+            text = f"{_trade_text(trade) if trade else why_none}{filled}"
+            yield TriedLog(tx_hash=mined.hash, log_index=swap.log_index, text=text, trade=trade, why_none=why_none)
 
 
 def _read(mined: MinedTransaction, pool: Pool) -> tuple[PoolLogs, PoolLogs]:

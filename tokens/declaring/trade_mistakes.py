@@ -11,11 +11,12 @@ from typing import NamedTuple
 from tokens.chains.abi import codec
 from tokens.chains.abi.codec import Log
 from tokens.chains.abi.paths import find_part
-from tokens.chains.addresses import checksum_address
+from tokens.chains.addresses import ZERO_ADDRESS, checksum_address
 from tokens.chains.errors import LogDecodingError
 from tokens.chains.evm.generations.mined_transactions import MinedTransaction
 from tokens.chains.evm.logs.pool_logs import V4_POOL_TOPICS, decode_pool_logs, pool_topics
 from tokens.chains.registry.launchpads import (
+    FLOWS,
     RESERVES,
     Constant,
     CurvePrice,
@@ -25,7 +26,8 @@ from tokens.chains.registry.launchpads import (
 )
 from tokens.chains.types import Launch
 from tokens.declaring.declared_sources import declared_for, own_contracts, source_of
-from tokens.declaring.pool_trades import TriedTrade
+from tokens.declaring.pool_trades import TriedLog, TriedTrade
+from tokens.declaring.value_origins import start_price
 from tokens.trades.trade_rows import TradeRow
 
 _TRANSFER = codec.load_abi("token").event("Transfer")
@@ -56,8 +58,8 @@ def read_transfers(mined: MinedTransaction, token: str) -> list[Transfer]:
     return transfers
 
 
-def find_trade_mistakes(mined: MinedTransaction, launch: Launch, trades: Sequence[TriedTrade]) -> Iterator[str]:
-    """Yield mistakes about a transaction's declared trades with a launch's token."""
+def find_trade_mistakes(mined: MinedTransaction, launch: Launch, swaps: Sequence[TriedLog]) -> Iterator[str]:
+    """Yield mistakes about a transaction's declared trades with a launch's token; `swaps` are the transaction's."""
     if not launch.curve_config:
         for log, declared in _declared_trades(mined, launch):
             if _token_of(log, declared, launch) == launch.token:
@@ -66,6 +68,11 @@ def find_trade_mistakes(mined: MinedTransaction, launch: Launch, trades: Sequenc
     by_index = {int(log["logIndex"], 16): (log, declared) for log, declared in _declared_trades(mined, launch)}
     transfers = read_transfers(mined, launch.token)
     supply = None if mined.hash == launch.tx_hash else launch.supply
+    trades = [swap.trade for swap in swaps if swap.trade]
+    for swap in swaps:
+        # A transaction with a trade may have dust beside it.
+        if not trades and swap.why_none and (entry := by_index.get(swap.log_index)):
+            yield f"{_name(*entry)}: {swap.why_none}: {_flows(*entry)}"
     for trade in trades:
         if entry := by_index.get(trade.swap.log_index):
             text = _name(*entry)
@@ -73,6 +80,7 @@ def find_trade_mistakes(mined: MinedTransaction, launch: Launch, trades: Sequenc
             mistakes = list(_of_amounts(trade, entry[1], transfers)) or [
                 *_of_trader(mined, trade, *entry, transfers),
                 *_of_price(trade, *entry, supply),
+                *_of_quote(mined, trade, launch),
             ]
             yield from (f"{text}: {mistake}" for mistake in mistakes)
 
@@ -83,14 +91,13 @@ def find_start_price_mistakes(
     """Yield the mistake in a curve's declared starting price that the earliest tried trade shows."""
     if not launch.curve_config or launch.pool is None or RESERVES[0] not in declared.fields:
         return
-    tick, pair_decimals = launch.pool.tick, launch.pool.pair_decimals
+    tick, start = launch.pool.tick, start_price(launch)
     # A pool that the token moved to may have any price.
     of_curve = [trade for trade in trades if trade.swap.pool == launch.pool.address]
     if tick is None:
         yield "`price` of the launch has no value, or one beyond 10^38: trades have a price, and the launch has none"
-    elif of_curve and pair_decimals is not None:
+    elif of_curve and start:
         earliest = min(of_curve, key=lambda trade: (trade.swap.block_number, trade.swap.log_index))
-        start = Decimal(10 ** (tick * log10(1.0001) + launch.decimals - pair_decimals))
         most = _MOST_FACTOR if earliest.swap.tx_hash == launch.tx_hash else _MOST_RISE
         factor = start / earliest.average
         if not 1 / Decimal(most) <= factor <= most:
@@ -200,6 +207,31 @@ def _of_trader(
         )
 
 
+def _of_quote(mined: MinedTransaction, trade: TriedTrade, launch: Launch) -> Iterator[str]:
+    """Yield why another token or coin than the declared quote token pays the trade.
+
+    Only transfers to and from the curve count: a router may exchange another token for the same amount.
+    """
+    row, curve, quote = trade.row, trade.swap.sender, launch.pool and launch.pool.paired_token
+    amounts = {row.amount_quote, row.amount_quote + (row.protocol_fee or 0) * (1 if row.is_buy else -1)}
+    paying = [
+        address
+        for address in dict.fromkeys(checksum_address(log["address"]) for log in mined.logs)
+        if address != launch.token
+        for each in read_transfers(mined, address)
+        if each.amount in amounts and curve == (each.recipient if row.is_buy else each.sender)
+    ]
+    # A curve may unwrap what it receives, and wrap what it pays.
+    coins = {ZERO_ADDRESS, mined.chain.wrapped_native}
+    if not quote or quote in paying or (quote in coins and coins & {*paying}):
+        return
+    names = ", ".join(dict.fromkeys(paying))
+    if not paying and quote not in coins and row.is_buy and mined.call.value in amounts:
+        names = 'the chain\'s coin: `quote` is "native"'
+    if names:
+        yield f"`quote` is {quote}, and the amount {row.amount_quote} moves in {names}"
+
+
 def _closest(transfers: Sequence[Transfer], amount: int) -> list[Transfer]:
     """Return the transfers with the amount; without one, those within a factor 2, as after a token's own tax."""
     equal = [transfer for transfer in transfers if transfer.amount == amount]
@@ -242,6 +274,13 @@ def _declared_trades(mined: MinedTransaction, launch: Launch) -> Iterator[tuple[
         for trade in declared_for(log, mined.chain.curve_trades, own=own) or ():
             if trade.launchpad == launch.generation:
                 yield log, trade
+
+
+def _flows(log: Log, trade: CurveTrade) -> str:
+    """Return the declared amounts with their values, in words."""
+    values = trade.event.decode(log)
+    paths = {key: getattr(trade, key) for key in FLOWS}
+    return ", ".join(f"`{key}` is {find_part(values, path)}" for key, path in paths.items() if path)
 
 
 def _token_of(log: Log, trade: CurveTrade, launch: Launch) -> str | None:

@@ -2,13 +2,24 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from math import log10
 from typing import Any
 
 from tokens.chains.abi.paths import Path
 from tokens.chains.addresses import ZERO_ADDRESS
 from tokens.chains.evm.generations.declared_launches import LaunchScope
 from tokens.chains.evm.generations.launch_views import is_usable, missing_values
-from tokens.chains.registry.launchpads import Argument, Constant, LaunchDeclaration, OtherLog, Sender, Value, View
+from tokens.chains.registry.launchpads import (
+    RESERVES,
+    Argument,
+    Constant,
+    LaunchDeclaration,
+    OtherLog,
+    Sender,
+    Value,
+    View,
+)
 from tokens.chains.types import Launch, MissingValue, Pool
 from tokens.declaring.made_pools import find_made_pools, first_price_text
 from tokens.declaring.recorded_calls import RecordingClient, call_text
@@ -107,6 +118,7 @@ class ValueTracer:
         yield self._pair("pair_symbol", "quote symbol", pool.pair_symbol)
         yield self._pair("pair_decimals", "quote decimals", pool.pair_decimals)
         if new_pool is None:
+            yield self._start_price(pool)
             if pair := self.launch.next_pool:
                 origin = "PairCreated of the token: the curve graduates into it"
                 yield TriedValue(field="next pool", value=pair, origin=origin)
@@ -118,6 +130,16 @@ class ValueTracer:
         fee_origin = new_pool.text if fees else "the hook sets the fee of each swap"
         yield TriedValue(field="fee in bps", value=None if fees is None else fees.clanker_fee, origin=fee_origin)
 
+    def _start_price(self, pool: Pool) -> TriedValue:
+        """Return a curve's price at its launch, and the places of both reserves."""
+        if RESERVES[0] not in self.declaration.fields:
+            return TriedValue(field="price", value=None, origin="not declared")
+        origin = " / ".join(", ".join(map(_reserve_text, self._sources(field))) for field in RESERVES)
+        price = start_price(self.launch)
+        if pool.tick is not None and price is None:
+            origin = f"the quote token's decimals are unknown; {origin}"
+        return TriedValue(field="price", value=price and float(f"{price:.6g}"), origin=origin)
+
     def _pair(self, missing: str, field: str, stored: Any) -> TriedValue:
         pool = self.launch.pool
         if pool and self.scope.mined.chain.quote_tokens.get(pool.paired_token.lower()):
@@ -126,6 +148,18 @@ class ValueTracer:
             return TriedValue(field=field, value=stored, origin="the chain's coin")
         traced = self._trace(missing, stored)
         return TriedValue(field=field, value=traced.value, origin=traced.origin)
+
+
+def start_price(launch: Launch) -> Decimal | None:
+    """Return a launch's price in whole quote token units for a whole token; None where a part of it is unknown."""
+    pool = launch.pool
+    if pool is None or pool.tick is None or pool.pair_decimals is None:
+        return None
+    return Decimal(10 ** (pool.tick * log10(1.0001) + launch.decimals - pool.pair_decimals))
+
+
+def _reserve_text(source: _Source) -> str:
+    return f"{source.text} {source.problem or source.value}"
 
 
 def value_text(value: Value, scope: LaunchScope) -> str:

@@ -260,12 +260,15 @@ def test_a_wrong_price_of_a_launch_shows_in_a_later_trade(serve_launchpad, try_f
 
 
 @pytest.mark.parametrize("name", RECORDINGS)
-def test_no_trade_of_the_recorded_launchpads_has_a_mistake(name, serve_launchpad, try_file):
+def test_no_trade_or_event_of_the_recorded_launchpads_has_a_mistake(name, serve_launchpad, try_file):
     pad = serve_launchpad(name)
     of_launch = mistakes_of(try_file(pad.declaration(), "--tx", pad.tx_hash))
     expected = pad.recording["expected"]
     # Trades in a pool count with the transaction that moved the token to it.
-    hashes = {each["tx_hash"] for each in (*expected.get("trades", ()), expected.get("migration")) if each}
+    moves = (expected.get("migration"), expected.get("graduation"))
+    claims = expected.get("fee_claims", ()) if ".claim]]" in pad.declaration() else ()
+    listed = (*expected.get("trades", ()), *expected.get("creator_changes", ()), *claims)
+    hashes = {each["tx_hash"] for each in (*listed, *moves) if each}
     further = [part for tx_hash in sorted(hashes) for part in ("--trade", tx_hash)]
     assert mistakes_of(try_file(pad.declaration(), "--tx", pad.tx_hash, *further)) == of_launch
 

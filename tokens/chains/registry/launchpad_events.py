@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from tokens.chains.abi.paths import Path
 from tokens.chains.registry.launchpad_tables import TableReader, ValueReader
 from tokens.chains.registry.launchpads import (
+    FLOWS,
     ChangedField,
     ClaimedAmount,
     CurvePrice,
@@ -34,15 +35,14 @@ SWAP_PART = ("event", "pool", *_FILLED, *_TAKEN)
 _AMOUNTS = ("int128", "int256")
 UNSIGNED = tuple(f"uint{bits}" for bits in range(8, 257, 8))
 _MOST_SUMMED = 5
-_FLOWS = ("token_in", "token_out", "quote_in", "quote_out")
 _PURCHASE = ("token_out", "quote_in")
-_SIDES = (_PURCHASE, ("token_in", "quote_out"), _FLOWS)
+_SIDES = (_PURCHASE, ("token_in", "quote_out"), FLOWS)
 # Trade key -> ABI types that it may have.
 _TRADE_TYPES: Mapping[str, tuple[str, ...]] = {
     "token": ("address",),
     "trader": ("address",),
     "is_buy": ("bool",),
-    **dict.fromkeys((*_FLOWS, "fee"), UNSIGNED),
+    **dict.fromkeys((*FLOWS, "fee"), UNSIGNED),
 }
 TRADE = ("event", *_TRADE_TYPES, "price")
 # Key that identifies an event's token -> ABI types that it may have.
@@ -132,10 +132,13 @@ def read_trade(launchpad: str, reader: TableReader, table: Mapping[str, Any], ke
         key: values.path(table[key], f"{key_path}.{key}", types) if key in table else None
         for key, types in _TRADE_TYPES.items()
     }
-    flows = tuple(key for key in _FLOWS if paths[key] is not None)
+    flows = tuple(key for key in FLOWS if paths[key] is not None)
     if flows not in _SIDES:
         sides = "quote_in and token_out of a purchase, token_in and quote_out of a sale"
         reader.refuse(key_path, f"expected {sides}, or all four")
+    for index, key in enumerate(flows):
+        if twin := next((each for each in flows[:index] if paths[key] and paths[each] == paths[key]), None):
+            reader.refuse(f"{key_path}.{key}", f"expected another argument than {twin} has")
     if paths["is_buy"] is not None and flows != _PURCHASE:
         reader.refuse(f"{key_path}.is_buy", "expected beside quote_in and token_out only: a sale has them exchanged")
     price = read_price(reader, table["price"], f"{key_path}.price") if "price" in table else None
@@ -169,16 +172,11 @@ def read_change(
     if field == "pool" and (subject.key != "token") != (subject.emitter == "token"):
         # The token's side in the pool is decided without a look-up in stored tokens.
         reader.refuse(f"{key_path}.set", "a pool is set by an event that has the token, or that the token emits")
-    return TokenChange(
-        launchpad=launchpad,
-        event=event,
-        subject=subject,
-        field=field,
-        value=values.path(table["to"], f"{key_path}.to", POOL_IDS[kind] if kind else _CHANGED[field])
-        if "to" in table
-        else None,
-        pool=kind,
-    )
+    types = POOL_IDS[kind] if kind else _CHANGED[field]
+    value = values.path(table["to"], f"{key_path}.to", types) if "to" in table else None
+    if kind and value and value == subject.path:
+        reader.refuse(f"{key_path}.to", "is the token: expected the argument that has the pool")
+    return TokenChange(launchpad=launchpad, event=event, subject=subject, field=field, value=value, pool=kind)
 
 
 def read_claim(

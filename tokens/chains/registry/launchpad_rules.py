@@ -18,6 +18,7 @@ from tokens.chains.registry.launchpad_events import (
 from tokens.chains.registry.launchpad_tables import Refuse, TableReader, ValueReader
 from tokens.chains.registry.launchpads import (
     RESERVES,
+    Argument,
     Constant,
     LaunchDeclaration,
     LaunchNft,
@@ -127,6 +128,9 @@ class _LaunchpadReader(TableReader):
             self.refuse(f"{key_path}.pool_id", "expected an argument or { log = ... }: calls come later")
         if kind == "curve" and "quote" not in fields:
             self.refuse(f"{key_path}.quote", "missing: a curve has no event of a pool that has it")
+        token = values.token(table.get("token"), f"{key_path}.token")
+        if token and Argument(path=token) in fields.get("quote", ()):
+            self.refuse(f"{key_path}.quote", "is the launched token: expected the token or coin that it is bought with")
         if "price" in table:
             if kind != "curve":
                 self.refuse(f"{key_path}.price", "expected of a curve only: other pools have a price of their own")
@@ -134,7 +138,7 @@ class _LaunchpadReader(TableReader):
         return LaunchDeclaration(
             event=event,
             contracts=self.contracts(table.get("contracts"), f"{key_path}.contracts"),
-            token=values.token(table.get("token"), f"{key_path}.token"),
+            token=token,
             conditions=tuple(values.conditions(table.get("when", []), f"{key_path}.when")),
             pool=kind or "v4",
             fields=fields,

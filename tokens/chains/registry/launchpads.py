@@ -11,6 +11,8 @@ from tokens.chains.abi.paths import Path
 PoolKind = Literal["v2", "v3", "v4", "curve"]
 # Launch fields with the curve's starting price: quote token amount and launched token amount.
 RESERVES = ("quote_reserve", "token_reserve")
+# Amounts of a trade with a curve, which received the `in` amounts and paid the `out` amounts.
+FLOWS = ("token_in", "token_out", "quote_in", "quote_out")
 ChangedField = Literal["creator", "uri", "image", "name", "symbol", "pool"]
 # How an argument identifies the token in an event after launch: by its address, its pool's id, or its NFT's id.
 EventKey = Literal["token", "pool_id", "nft_id"]

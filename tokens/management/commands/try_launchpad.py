@@ -45,6 +45,8 @@ class Command(BaseCommand):
         try:
             chain = chain_with(options["file"], chain_id=options["chain"])
             if options["tx"] is None:
+                if options["trade"]:
+                    raise CommandError("--trade goes with --tx: --range counts the trades in its blocks")
                 self._count(chain, options["range"])
             else:
                 self._try(chain, options["tx"], options["trade"])
@@ -55,7 +57,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _try(self, chain: Chain, tx_hash: str, trades: list[str]) -> None:
-        tx_hash, *trades = map(parse_transaction_hash, (tx_hash, *trades))
+        tx_hash, *trades = (_parse_hash("--tx", tx_hash), *(_parse_hash("--trade", trade) for trade in trades))
         trial = try_transaction(chain, tx_hash, trades=trades)
         for line in trial_lines(trial):
             self.stdout.write(line)
@@ -66,3 +68,10 @@ class Command(BaseCommand):
         first, last = parse_range(blocks)
         for line in count_lines(count_range(chain, first, last)):
             self.stdout.write(line)
+
+
+def _parse_hash(option: str, text: str) -> str:
+    try:
+        return parse_transaction_hash(text)
+    except ValueError as error:
+        raise CommandError(f"{option} {text}: {error}") from error
