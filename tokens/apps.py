@@ -8,6 +8,7 @@ from tokens.checks import (
     check_market_chains,
     check_nodes,
     check_signers,
+    check_site_chain,
     check_uploads,
     check_variables,
 )
@@ -21,6 +22,7 @@ class TokensConfig(AppConfig):
         checks.register(check_variables, CHAINS)
         checks.register(check_following, CHAINS)
         checks.register(check_market_chains, CHAINS)
+        checks.register(check_site_chain, CHAINS)
         checks.register(check_signers, CHAINS)
         checks.register(check_uploads, CHAINS)
         checks.register(check_nodes, deploy=True)

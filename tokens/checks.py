@@ -74,6 +74,18 @@ def check_market_chains(**_: Any) -> list[CheckMessage]:
     ]
 
 
+def check_site_chain(**_: Any) -> list[CheckMessage]:
+    """Report a SITE_DEFAULT_CHAIN that the registry lacks: the home page would list no token."""
+    chain_id = settings.SITE_DEFAULT_CHAIN
+    try:
+        if not chain_id or chain_id in registry().chains:
+            return []
+    except RegistryError:
+        # `check_chains` reports it.
+        return []
+    return [Warning(f"SITE_DEFAULT_CHAIN is {chain_id}, which is not in the registry.", id="tokens.W007")]
+
+
 def check_variables(**_: Any) -> list[CheckMessage]:
     """Report variables that no setting has, by `unknown_variables`."""
     return [Warning(text, id=UNKNOWN_VARIABLE) for text in unknown_variables(settings.ENV_FILE_VARIABLES)]

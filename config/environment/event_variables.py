@@ -19,7 +19,7 @@ class EventVariables:
     EVENT_HISTORY_HOURS: int = variable(kinds.whole_number(0, 24 * _DECADE), "24")
     """Block age in hours from which a historical sync stores no events."""
     WEBHOOK_SCHEDULE_SECONDS: tuple[int, ...] = variable(
-        kinds.several(kinds.whole_number(0, 7 * _DAY), "delays in seconds, separated by commas", at_least=1),
+        kinds.several(kinds.whole_number(0, 7 * _DAY), "delays in seconds, separated by commas"),
         "0,5,300,1800,7200,18000,36000,50400,72000,86400",
     )
     """Delays in seconds before a webhook delivery's attempts, the first one after the event; together 75.6 hours."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from attrs import frozen
+from django.core.exceptions import ImproperlyConfigured
 
 from config.environment import kinds
 from config.environment.variables import Parser, Value, invalid_value, parse_variable, read_variables, variable
@@ -106,14 +107,17 @@ def _privy(variables: IssuerVariables) -> Issuer:
 def _other(name: str, environment: Mapping[str, str]) -> Issuer:
     def read(suffix: str, parse: Parser[Value], default: str = "") -> Value:
         variable = f"OIDC_{name}_{suffix}"
-        return parse_variable(variable, environment.get(variable, "").strip() or default, parse)
+        text = environment.get(variable, "").strip() or default
+        if not text:
+            raise ImproperlyConfigured(f"{variable} is missing: OIDC_ISSUERS names {name}")
+        return parse_variable(variable, text, parse)
 
     algorithm = kinds.matching("|".join(ALGORITHMS))
     several_algorithms = f"one or more of {', '.join(ALGORITHMS)}, with commas between them"
     return Issuer(
         issuer=read("ISSUER", kinds.matching(".{1,200}", "what its tokens have as iss, of at most 200 characters")),
         # Without it, a token for any other service would be accepted here.
-        audiences=read("AUDIENCE", kinds.several(str, "what its tokens for this service have as aud", at_least=1)),
+        audiences=read("AUDIENCE", kinds.several(str, "what its tokens for this service have as aud")),
         algorithms=read("ALGORITHMS", kinds.several(algorithm, several_algorithms), ",".join(ALGORITHMS)),
         subject=read("SUBJECT", kinds.expecting("fid or id")(lambda text: _KINDS[text]), "id"),
         jwks_url=read("JWKS_URL", kinds.keys_url),

@@ -86,13 +86,12 @@ def matching(pattern: str, expected: str = "") -> Parser[str]:
 api_key = matching(r"[\x21-\x7e]+", "letters, digits and signs of ASCII, without blanks")
 
 
-def several(parse_one: Callable[[str], Value], expected: str, *, at_least: int = 0) -> Parser[tuple[Value, ...]]:
-    """Return the parser for values between commas; `expected` describes the whole list."""
+def several(parse_one: Callable[[str], Value], expected: str) -> Parser[tuple[Value, ...]]:
+    """Return the parser for one or more values between commas; `expected` describes the whole list."""
 
     @expecting(expected)
     def parse(text: str) -> tuple[Value, ...]:
-        texts = split_list(text)
-        if len(texts) < at_least:
+        if not (texts := split_list(text)):
             raise ValueError
         return tuple(map(parse_one, texts))
 
@@ -115,15 +114,12 @@ texts = several(str, "texts")
 domains = several(matching("[^/]+"), "domains only, such as app.example, without https://")
 # They become part of variable names.
 names = several(matching("[A-Z][A-Z0-9]{0,29}"), "names of capital letters and digits, with commas between them")
-launchpads = several(
-    matching("[a-z][a-z0-9_-]{0,31}"), "names of launchpads, such as clanker,zora, between commas", at_least=1
-)
+launchpads = several(matching("[a-z][a-z0-9_-]{0,31}"), "names of launchpads, such as clanker,zora, between commas")
 networks = several(ip_network, "IP addresses or networks, such as 10.0.0.5 or fd00:1::/64, between commas")
 feeds = several(choice("dexscreener", "dextools", "udf", "daily"), "names among dexscreener, dextools, udf and daily")
 addresses = several(
     matching("0x[0-9a-fA-F]{40}"),
     "an address of 40 hex digits after 0x, or several with commas between them",
-    at_least=1,
 )
 
 
@@ -208,7 +204,7 @@ def base_url(text: str) -> str:
 
 def gateways(text: str) -> tuple[str, ...]:
     """Parse URLs as `base_url` between commas; the word off means none, since an empty variable has the default."""
-    urls = several(str.strip, "an address, or several with commas between them", at_least=1)(text)
+    urls = several(str.strip, "an address, or several with commas between them")(text)
     return () if text.lower() == "off" else tuple(map(base_url, urls))
 
 
@@ -227,7 +223,7 @@ def keys_url(text: str) -> str:
 
 def node_urls(text: str) -> tuple[str, ...]:
     """Parse http:// or https:// URLs between commas, at least one."""
-    urls = several(str.strip, "an address, or several with commas between them", at_least=1)(text)
+    urls = several(str.strip, "an address, or several with commas between them")(text)
     return tuple(map(http_url, urls))
 
 

@@ -61,9 +61,9 @@ REFUSED = {
     ("CORS_ORIGINS", f"{ORIGIN}; several with commas between them"): (
         *(f"https://good.example,{text}" for text in ("*", "null", *NO_ORIGINS)),
     ),
-    ("ALLOWED_HOSTS", HOSTS): (*NO_HOSTS, "foo/", "x" * 64, "x." * 130 + "x"),
+    ("ALLOWED_HOSTS", HOSTS): (*NO_HOSTS, ",", "foo/", "x" * 64, "x." * 130 + "x"),
     ("WEB_HOST", IP_ADDRESS): NO_IP_ADDRESSES,
-    ("OUTBOUND_ALLOWED_NETWORKS", NETWORKS): ("10.0.0.1/8", "10.0.0", "host.example", "::1,x", "1.2.3.4:80"),
+    ("OUTBOUND_ALLOWED_NETWORKS", NETWORKS): (" ,, ", "10.0.0.1/8", "10.0.0", "host.example", "::1,x", "1.2.3.4:80"),
     ("ANVIL", "the path of an executable file"): ("/nowhere/s3cret", "/", __file__, "x" * 5000),
     ("SECRET_KEY", "at least 50 random characters"): ("s3cret" * 8,),
     # A header could not contain them.

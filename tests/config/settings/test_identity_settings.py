@@ -22,10 +22,8 @@ OTHER = {
         ({"PRIVY_APP_ID": "a", "PRIVY_JWKS_URL": "file:///etc/passwd"}, "PRIVY_JWKS_URL"),
         ({"OIDC_ISSUERS": "one"}, "OIDC_ISSUERS"),
         ({"OIDC_ISSUERS": "ONE,ONE"}, "OIDC_ISSUERS"),
-        ({"OIDC_ISSUERS": "TWO"}, "OIDC_TWO_ISSUER"),
         ({"OIDC_ONE_ISSUER": "x" * 201}, "OIDC_ONE_ISSUER"),
-        ({"OIDC_ONE_AUDIENCE": " "}, "OIDC_ONE_AUDIENCE"),
-        ({"OIDC_ONE_JWKS_URL": ""}, "OIDC_ONE_JWKS_URL"),
+        ({"OIDC_ONE_AUDIENCE": ","}, "OIDC_ONE_AUDIENCE"),
         ({"OIDC_ONE_JWKS_URL": "ftp://auth.example"}, "OIDC_ONE_JWKS_URL"),
         ({"OIDC_ONE_ALGORITHMS": "HS256"}, "OIDC_ONE_ALGORITHMS"),
         ({"OIDC_ONE_ALGORITHMS": "RS256,none"}, "OIDC_ONE_ALGORITHMS"),
@@ -44,6 +42,20 @@ OTHER = {
 )
 def test_it_refuses_and_names(changes, name):
     with pytest.raises(ImproperlyConfigured, match=f"^{name} has a value that can't be used"):
+        read_issuers(OTHER | changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"OIDC_ISSUERS": "TWO"}, "OIDC_TWO_ISSUER"),
+        ({"OIDC_ONE_AUDIENCE": " "}, "OIDC_ONE_AUDIENCE"),
+        ({"OIDC_ONE_JWKS_URL": ""}, "OIDC_ONE_JWKS_URL"),
+    ],
+)
+def test_it_names_a_missing_variable_of_a_named_issuer(changes, name):
+    issuer = name.split("_")[1]
+    with pytest.raises(ImproperlyConfigured, match=f"^{name} is missing: OIDC_ISSUERS names {issuer}$"):
         read_issuers(OTHER | changes)
 
 

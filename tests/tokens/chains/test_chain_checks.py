@@ -53,6 +53,17 @@ def test_it_names_chains_of_the_provider_that_it_can_not_have(check, settings):
     ]
 
 
+@pytest.mark.parametrize("chain_id", [0, 101, 8453])
+def test_the_home_page_may_start_with_all_chains_or_a_chain_of_the_registry(check, settings, chain_id):
+    settings.SITE_DEFAULT_CHAIN = chain_id
+    assert check(rpc_urls={}) == []
+
+
+def test_it_names_an_unknown_first_chain_of_the_home_page(check, settings):
+    settings.SITE_DEFAULT_CHAIN = 424_242
+    assert check(rpc_urls={}) == [("tokens.W007", "SITE_DEFAULT_CHAIN is 424242, which is not in the registry.")]
+
+
 def test_it_is_content_with_chains_of_the_operators_files(check, deployment, chains_file, tmp_path):
     other = tmp_path / "other.toml"
     other.write_text('[chains.7]\nname = "Seven"\nnative = "S"\nfinality_depth = 1\n', encoding="utf-8")
