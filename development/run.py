@@ -239,8 +239,8 @@ def _start_chain(supervisor: Supervisor, environment: Mapping[str, str]) -> dict
         _CHAIN_WEBSOCKET: f"ws://{anvil.HOST}:{port}",
         # From the first block, to include manual launches.
         _CHAIN_FROM: "0",
-        # Added to the operator's own files, which may describe other chains.
-        "CHAINS_FILE": join_list((*settings.CHAINS_FILES, str(chains_file), str(anvil.LAUNCHPADS_FILE))),
+        # Before the operator's own files, which may override it, as for commands beside this run.
+        "CHAINS_FILE": join_list((str(chains_file), str(anvil.LAUNCHPADS_FILE), *settings.CHAINS_FILES)),
         **run_chains.launchpad_settings(),
         **run_chains.deployer_settings(),
     }

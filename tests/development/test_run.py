@@ -19,6 +19,7 @@ import psutil
 import pytest
 import requests
 
+from config.environment.kinds import split_list
 from config.environment.variables import BASE_DIR
 from development.devchain.anvil import CHAIN_ID
 from development.servers.processes import free_port
@@ -139,8 +140,11 @@ def run(lived_in: Path, request: pytest.FixtureRequest) -> Iterator[Run]:
 
 @pytest.fixture
 def sample_run(local: Path) -> Iterator[Run]:
-    """Start a run with default settings, except for faster launches and trades."""
-    yield from end_in_time(Run(local, LAUNCH_EVERY_SECONDS="5", TRADE_EVERY_SECONDS="0.2"))
+    """Start a run with default settings, except for faster launches and trades, and an operator's empty registry."""
+    registry = local.parent / "mine.toml"
+    registry.touch()
+    faster = {"LAUNCH_EVERY_SECONDS": "5", "TRADE_EVERY_SECONDS": "0.2"}
+    yield from end_in_time(Run(local, CHAINS_FILE=str(registry), **faster))
 
 
 def end_in_time(run: Run) -> Iterator[Run]:
@@ -253,6 +257,11 @@ def test_it_shows_sample_launches_by_sample_people_where_nothing_is_set(sample_r
     # All stand-ins are one process; the event receiver is another one.
     assert len(sample_run.children("development.standins")) == 2
     assert len(sample_run.children("development.standins.event_receiver")) == 1
+    # The operator's file is the last one, which overrides the chain's own; commands have the same registry.
+    chains_files = split_list(sample_run.children("manage.py follow")[0].environ()["CHAINS_FILE"])
+    assert [Path(file).name for file in chains_files] == ["chains.toml", "launchpads.toml", "mine.toml"]
+    command = "from django.conf import settings; print(*settings.CHAINS_FILES, sep=chr(10))"
+    assert sample_run.manage("shell", "-v", "0", "-c", command).splitlines() == list(chains_files)
 
     def complete_records() -> list[dict[str, Any]]:
         answer = sample_run.get("/api/tokens?limit=20&includeUser=true&includeMarket=true")[1]
