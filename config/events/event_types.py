@@ -1,4 +1,4 @@
-"""Event types with the JSON Schemas for their data. EVENT_TYPES lists them.
+"""Event types with the JSON Schemas for their data. `EVENT_TYPES` of `config.settings.contributions` lists them.
 
 A change that subscribers could stumble on, such as a removed field, gets a new version; a new field does not.
 """
