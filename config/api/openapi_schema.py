@@ -175,14 +175,12 @@ class EndpointSchema(AutoSchema):
         scope = getattr(view, "required_scope", None)
         if scope is not None and any(operation["security"]):
             operation[SCOPE] = str(scope)
-        fields = view.query_serializer().fields if view.query_serializer else {}
         for parameter in operation.get("parameters", ()):
             if parameter["schema"].get("type") == "array":
                 # One text with comma-separated items.
                 parameter |= {"style": "form", "explode": False}
-            if not getattr(fields.get(parameter["name"]), "trim_whitespace", True):
-                # The field has a rule of its own for blanks.
-                parameter["schema"].pop("minLength", None)
+            # Without a value, a parameter counts as absent.
+            parameter["schema"].pop("minLength", None)
         responses = operation["responses"]
         if view.parser_classes == PICTURE_PARSERS:
             operation["requestBody"]["required"] = True

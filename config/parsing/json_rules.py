@@ -325,21 +325,6 @@ def sentence(unit: str) -> str:
     return f"{unit[:1].upper()}{unit[1:]}."
 
 
-def positive(rule: Rule, *, unit: str) -> Rule:
-    """Return a number rule that also requires a value above zero."""
-    schema: Any = rule.schema
-    limits = {name: limit for name, limit in schema.items() if name != "minimum"}
-
-    @described(limits | {"exclusiveMinimum": 0, "description": f"Above 0: {schema['description']}"})
-    def above_zero(value: Any) -> Any:
-        parsed = rule.parse(value)
-        if parsed <= 0:
-            raise ValueError(f"must be a number above 0, in {unit}")
-        return parsed
-
-    return above_zero
-
-
 def choice(*names: str) -> Rule:
     """Return the rule for one text among these; upper and lower case differ."""
 

@@ -41,6 +41,8 @@ ABOUT = """Tokens of token launchpads: listing, lookup and indexing over HTTP.
 
 Addresses, pools and transactions of EVM chains are hex in any case. Those of Solana, whose `chainId` is {}, are base58
 in their own case: a mint is a token's address, and a signature a transaction's hash.
+
+A query parameter without a value counts as absent.
 """
 
 # Operation tags by view package.

@@ -27,6 +27,7 @@ ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 SAMPLES = [ADDRESS, ADDRESS.lower(), "0X" + ADDRESS[2:], "0x" + "ab" * 32, "0X" + "AB" * 32, "WETH", "", " ", "0", "1"]
 # No base58: it has no 0.
 SAMPLES += ["1".ljust(length, "0") for length in (29, 30, 31, 32, 78, 79)]
+SAMPLES += ["9" * 29, "9" * 30, "1".rjust(30, "0"), "1".rjust(31, "0")]
 SAMPLES += ["!" * length for length in (31, 32, 33, 100, 101)]
 SAMPLES += [
     "https://a.example/b",
@@ -66,7 +67,6 @@ RULES_OF_CONTENT = (
     "on a chain other than Solana",
     "must be a token that a known factory launched",
     "must be an ERC-20 token on",
-    "(digits in a text; whole tokens are a JSON number)",
     "more places",
     "must be larger than afterEventId",
     "must be at least baseFee",

@@ -27,6 +27,7 @@ RULES_OF_CONTENT = (
     "must be base58 of 32 bytes: chain 101 is Solana",
     "must be a 20-byte hex address on a chain other than Solana",
     "must be an EVM chain of this installation, with market data from its own trades",
+    "must be given, or timestamp",
     "must be at least fromBlock",
     "must be less than 1000 blocks after fromBlock",
     "must be at most to, unless countback is given",
@@ -126,8 +127,12 @@ def test_what_is_described_is_what_is_taken(document, refuses):
             if name in UNBOUNDED or (entry["in"] == "path" and "pattern" not in schema):
                 continue
             seen.add(name)
-            refused = [value for value in good_values(schema) if refuses(path, parameters, name, value)]
-            taken = [value for value in bad_values(schema, name) if not refuses(path, parameters, name, value)]
+            good, bad = list(good_values(schema)), bad_values(schema, name)
+            # Without a value, a parameter counts as absent.
+            if entry["in"] == "query":
+                (bad if entry.get("required") or "minLength" in schema else good).append("")
+            refused = [value for value in good if refuses(path, parameters, name, value)]
+            taken = [value for value in bad if not refuses(path, parameters, name, value)]
             unexpected += [(path, name, "refused", value) for value in refused]
             unexpected += [(path, name, "taken", value) for value in taken]
     assert unexpected == []

@@ -25,9 +25,9 @@ MAX_ENTRIES = 100_000
 # 0.25 %, the minimum of the SDK.
 MIN_BPS = 25
 _ACCOUNT = re.compile("0[xX][0-9a-fA-F]{40}")
-# No amount has more digits than the supply.
-_DIGITS = f"[0-9]{{1,{len(str(TOKEN_SUPPLY))}}}"
-_WEI = re.compile(_DIGITS)
+# No amount has more digits than the supply, 10^29 wei.
+_MAX_DIGITS = len(str(TOKEN_SUPPLY))
+_WEI = re.compile(f"[0-9]{{1,{_MAX_DIGITS}}}")
 _SUPPLY_IN_TOKENS = TOKEN_SUPPLY // WEI_PER_TOKEN
 
 # The SDK's notation: 100,000 whole amounts fit into a body, the same number in wei does not.
@@ -44,7 +44,11 @@ Entries = tuple[tuple[str, int], ...]
 @described(
     {
         "oneOf": [
-            {"type": "string", "pattern": f"^{_DIGITS}$"},
+            {
+                "type": "string",
+                "maxLength": _MAX_DIGITS,
+                "pattern": f"^0*([1-9][0-9]{{0,{_MAX_DIGITS - 2}}}|10{{{_MAX_DIGITS - 1}}})$",
+            },
             integer_schema(least=1, most=_SUPPLY_IN_TOKENS),
         ],
         "description": "Wei as a text of digits, or whole tokens as a JSON number, at most the supply; all entries in "
@@ -53,8 +57,8 @@ Entries = tuple[tuple[str, int], ...]
 )
 def entry_amount(value: Any) -> int:
     """Parse wei as a text of digits, or whole tokens as a JSON number; return wei."""
-    if isinstance(value, str) and _WEI.fullmatch(value):
-        return int(_IN_WEI(int(value)))
+    if isinstance(value, str):
+        return int(_IN_WEI(int(value) if _WEI.fullmatch(value) else value))
     return int(_IN_TOKENS(value)) * WEI_PER_TOKEN
 
 

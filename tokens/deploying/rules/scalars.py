@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from config.parsing.json_rules import Rule, Schema, described, exact_number, positive, sentence
+from config.parsing.json_rules import Rule, Schema, described, exact_number, sentence
 from tokens.chains.addresses import ADDRESS_SHAPE, ZERO_ADDRESS, parse_address
 from tokens.installation.address_formats import evm_address_rule
 
@@ -33,9 +33,9 @@ def _number(**limits: Any) -> Schema:
     return {"type": "number", "format": "double", **limits}
 
 
-def percent_in_bps(*, least: str = "0", most: str = "100") -> Rule:
+def percent_in_bps(*, most: str = "100", above_zero: bool = False) -> Rule:
     """Return the rule for percent with at most two decimals; the result is in bps."""
-    return _scaled(least=least, most=most, unit="percent", decimals=_PERCENT_TO_BPS)
+    return _scaled(most=most, unit="percent", decimals=_PERCENT_TO_BPS, above_zero=above_zero)
 
 
 def percent_in_ppm(*, least: str = "0", most: str) -> Rule:
@@ -45,7 +45,7 @@ def percent_in_ppm(*, least: str = "0", most: str) -> Rule:
 
 def ether_in_wei() -> Rule:
     """Return the rule for native coins (ETH on every chain): above 0, at most 18 decimals; the result is in wei."""
-    return positive(_scaled(least="0", most=str(MAX_COINS), unit="ETH", decimals=_COIN_TO_WEI), unit="ETH")
+    return _scaled(most=str(MAX_COINS), unit="ETH", decimals=_COIN_TO_WEI, above_zero=True)
 
 
 def days_in_seconds(*, least: int) -> Rule:
@@ -88,16 +88,20 @@ def address(value: Any) -> str:
     return parsed
 
 
-def _scaled(*, least: str, most: str, unit: str, decimals: int) -> Rule:
+def _scaled(*, least: str = "0", most: str, unit: str, decimals: int, above_zero: bool = False) -> Rule:
     """Return the rule for a number within two limits; the result is scaled by 10^decimals to a whole number."""
     words = f"{unit} with at most {decimals} decimals"
-    message = f"must be a number from {least} to {most}, in {words}"
+    limits = f"above 0 and at most {most}" if above_zero else f"from {least} to {most}"
+    message = f"must be a number {limits}, in {words}"
+    minimum = {"exclusiveMinimum": 0} if above_zero else {"minimum": _limit(least)}
+    description = f"Above 0: {words}." if above_zero else sentence(words)
 
-    @described(_number(minimum=_limit(least), maximum=_limit(most), description=sentence(words)))
+    @described(_number(**minimum, maximum=_limit(most), description=description))
     def rule(value: Any) -> int:
         exact = exact_number(value, message=message)
         scaled = Fraction(exact) * 10**decimals
-        if not Decimal(least) <= exact <= Decimal(most) or scaled.denominator != 1:
+        is_within = Decimal(least) <= exact <= Decimal(most) and not (above_zero and exact == 0)
+        if not is_within or scaled.denominator != 1:
             raise ValueError(message)
         return int(scaled)
 

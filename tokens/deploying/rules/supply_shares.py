@@ -57,7 +57,7 @@ reward = object_of(
         "admin": FieldRule(rule=scalars.address, description="Account that may change the recipient."),
         "recipient": _ADDRESS,
         "allocation": _percent(
-            json_rules.positive(scalars.percent_in_bps(), unit="percent"),
+            scalars.percent_in_bps(above_zero=True),
             description="Percent above 0, with at most 2 decimals; those of all rewards sum to exactly 100.",
         ),
         "rewardsToken": FieldRule(
