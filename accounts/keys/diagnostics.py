@@ -20,7 +20,7 @@ def partner_keys(now: datetime) -> Iterator[Finding]:
             level=Level.WARNING,
             summary=f"The key {key.pk}, {key.name}, expires at {key.expires_at:%Y-%m-%d %H:%M} UTC.",
             action="Extend its expiry in the admin site, or issue another one to the partner.",
-            guide="partner-keys",
+            guide="repairing.md#partner-keys",
         )
     count = active.count()
     is_shared = bool(count) and settings.PARTNER_KEY_PEPPER == settings.SECRET_KEY
@@ -28,5 +28,5 @@ def partner_keys(now: datetime) -> Iterator[Finding]:
         level=Level.WARNING if is_shared else Level.OK,
         summary=f"{count:,} partner keys are active{'; their digests depend on SECRET_KEY' if is_shared else ''}.",
         action="Set PARTNER_KEY_PEPPER to the present SECRET_KEY, before SECRET_KEY is changed." if is_shared else "",
-        guide="partner-keys",
+        guide="repairing.md#partner-keys",
     )

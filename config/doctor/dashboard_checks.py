@@ -8,19 +8,19 @@ from django.conf import settings
 from config.doctor.findings import Finding, Level
 from config.operators.dashboard import panel_sources
 
-# Panel title -> section in docs/operating.md.
+# Panel title -> section of docs/.
 _GUIDES = {
-    "Deployments in flight": "wallets",
-    "Events": "runbook-events-and-webhooks",
-    "Following": "runbook-following",
-    "Leaderboard": "rankings",
-    "Market data": "market-data",
-    "Trades": "trades",
-    "Deployers' profiles": "profiles",
-    "Documents": "documents",
-    "Nodes": "index-requests",
-    "Periodic tasks": "runbook-a-process-or-server-fails",
-    "Read replica": "runbook-a-process-or-server-fails",
+    "Deployments in flight": "repairing.md#wallets",
+    "Events": "repairing.md#runbook-events-and-webhooks",
+    "Following": "repairing.md#runbook-following",
+    "Leaderboard": "repairing.md#rankings",
+    "Market data": "repairing.md#market-data",
+    "Trades": "repairing.md#trades",
+    "Deployers' profiles": "repairing.md#profiles",
+    "Documents": "repairing.md#documents",
+    "Nodes": "repairing.md#index-requests",
+    "Periodic tasks": "repairing.md#runbook-a-process-or-server-fails",
+    "Read replica": "repairing.md#runbook-a-process-or-server-fails",
 }
 
 
@@ -36,6 +36,6 @@ def panels(now: datetime) -> Iterator[Finding]:
                         level=Level.WARNING,
                         summary=f"{panel.title}, {figure.label}: {figure.value}{figure.note and f'; {figure.note}'}.",
                         action=f"See {settings.SITE_URL}{figure.page or '/admin/'}",
-                        guide=_GUIDES.get(panel.title, "runbook-a-process-or-server-fails"),
+                        guide=_GUIDES.get(panel.title, "repairing.md#runbook-a-process-or-server-fails"),
                     )
     yield Finding(level=Level.OK, summary=f"{count} panels of the dashboard were read.")

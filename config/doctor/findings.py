@@ -44,7 +44,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """A check's result, what to do about it, and the section in docs/operating.md about it."""
+    """A check's result, what to do about it, and the section of docs/ about it, as `repairing.md#wallets`."""
 
     level: Level
     summary: str

@@ -29,7 +29,7 @@ def versions(now: datetime) -> Iterator[Finding]:
         level=Level.ERROR if is_old else Level.OK,
         summary=f"Version {settings.SERVICE_VERSION}, Python {platform.python_version()}, Django {django.__version__}.",
         action=f"Install Python {'.'.join(map(str, _OLDEST_PYTHON))} or newer." if is_old else "",
-        guide="requirements",
+        guide="running.md#requirements",
     )
 
 
@@ -43,7 +43,7 @@ def settings_in_use(now: datetime) -> Iterator[Finding]:
             level=Level.ERROR,
             summary="DEBUG is true: tracebacks show settings.",
             action="Unset it.",
-            guide="requirements",
+            guide="running.md#requirements",
         )
     is_secure = settings.SITE_URL.startswith("https://")
     if not is_secure and urlsplit(settings.SITE_URL).hostname not in _THIS_MACHINE:
@@ -51,7 +51,7 @@ def settings_in_use(now: datetime) -> Iterator[Finding]:
             level=Level.WARNING,
             summary=f"SITE_URL is {settings.SITE_URL}: passwords and cookies of operators are sent in the clear.",
             action="Let a proxy terminate TLS, and set SITE_URL to its https:// address.",
-            guide="reverse-proxies",
+            guide="running.md#reverse-proxies",
         )
     check_messages = checks.run_checks(include_deployment_checks=is_secure)
     messages = [message for message in check_messages if not message.is_silenced()]
@@ -60,7 +60,7 @@ def settings_in_use(now: datetime) -> Iterator[Finding]:
             level=Level.ERROR if message.is_serious() else Level.WARNING,
             summary=f"{message.id}: {' '.join(str(message.msg).split())}",
             action=" ".join(str(message.hint or "See manage.py check --deploy.").split()),
-            guide="requirements",
+            guide="running.md#requirements",
         )
     yield Finding(level=Level.OK, summary=f"manage.py check has {len(messages)} messages.")
 
@@ -79,7 +79,7 @@ def disk_space(now: datetime) -> Iterator[Finding]:
             level=level,
             summary=f"{usage.free / 2**30:,.1f} GiB of {usage.total / 2**30:,.1f} GiB are free at {path}.",
             action="" if level == Level.OK else "Free space or enlarge the disk, also that of the database's server.",
-            guide="trades",
+            guide="running.md#trades",
         )
 
 
@@ -93,7 +93,7 @@ def heartbeats(now: datetime) -> Iterator[Finding]:
             level=Level.ERROR,
             summary=f"The last heartbeat in {file} was {age:,.0f} s ago.",
             action="Its process hangs or was killed: read its log, and restart it. A removed process: delete the file.",
-            guide="health-and-readiness",
+            guide="watching.md#health-and-readiness",
         )
     where = f"in {directory}" if directory else "to read: HEARTBEAT_DIR is not set"
     yield Finding(level=Level.OK, summary=f"{len(files) - len(stale)} fresh heartbeats {where}.")

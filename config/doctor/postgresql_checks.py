@@ -22,7 +22,7 @@ _OLDEST = 15
 _MANY, _TOO_MANY = 0.8, 0.95
 _SMALL_SKEW, _LARGE_SKEW = timedelta(seconds=2), timedelta(seconds=30)
 _SHOWN = 10
-_RUNBOOK = "runbook-a-process-or-server-fails"
+_RUNBOOK = "repairing.md#runbook-a-process-or-server-fails"
 
 _SERVER = """
 SELECT current_setting('server_version'), pg_encoding_to_char(encoding),
@@ -60,14 +60,14 @@ def server(now: datetime) -> Iterator[Finding]:
         level=Level.ERROR if wrong else Level.OK,
         summary=f"PostgreSQL {version} responds; the database has {size}{'; ' if wrong else ''}{', '.join(wrong)}.",
         action="Use a server that meets the requirements." if wrong else "",
-        guide="requirements",
+        guide="running.md#requirements",
     )
     if letters in ("C", "POSIX"):
         yield Finding(
             level=Level.WARNING,
             summary=f"Its character type is {letters}: searches distinguish case outside ASCII, and are slow for CJK.",
             action="Restore a backup into a database with LC_CTYPE C.UTF-8.",
-            guide="requirements",
+            guide="running.md#requirements",
         )
 
 
@@ -89,7 +89,7 @@ def pooler(now: datetime) -> Iterator[Finding]:
         level=Level.ERROR if errors else Level.OK,
         summary=f"{'; '.join(errors)}." if errors else f"Sessions of {names} are not shared.",
         action="Set DATABASE_DIRECT_URL and READ_REPLICA_URL to the servers themselves, and restart." if errors else "",
-        guide="requirements",
+        guide="running.md#requirements",
     )
 
 
@@ -101,22 +101,24 @@ def schema(now: datetime) -> Iterator[Finding]:
         role = role_without_tables(cursor)
         cursor.execute("SELECT to_regclass(%s) IS NOT NULL", [MARKER])
         (is_restoring,) = cursor.fetchone()
-    yield _listed("missing extensions", lacking, "As the database's administrator: CREATE EXTENSION.", "requirements")
+    yield _listed(
+        "missing extensions", lacking, "As the database's administrator: CREATE EXTENSION.", "running.md#requirements"
+    )
     if role:
         yield Finding(
             level=Level.ERROR,
             summary=f"The role {role} may not create tables in the schema public.",
             action=f"As the database's administrator: GRANT CREATE ON SCHEMA public TO {role}.",
-            guide="requirements",
+            guide="running.md#requirements",
         )
     action = "DROP INDEX CONCURRENTLY each, and repeat manage.py migrate or create it again."
-    yield _listed("invalid indexes", indexes, action, "upgrade")
+    yield _listed("invalid indexes", indexes, action, _RUNBOOK)
     if is_restoring:
         yield Finding(
             level=Level.ERROR,
             summary="A restore into this database did not end.",
             action="Drop the database, create it again, and repeat manage.py restore.",
-            guide="backups",
+            guide="repairing.md#backups",
         )
 
 
@@ -127,11 +129,13 @@ def migrations(now: datetime) -> Iterator[Finding]:
             applied = schema_state.applied_migrations(cursor)
     except ProgrammingError:
         text = "The database was never migrated."
-        yield Finding(level=Level.ERROR, summary=text, action="manage.py migrate", guide="requirements", blocks=True)
+        yield Finding(
+            level=Level.ERROR, summary=text, action="manage.py migrate", guide="running.md#requirements", blocks=True
+        )
         return
     known_migrations = schema_state.known_migrations()
     missing = sorted(".".join(name) for name in known_migrations - applied)
-    finding = _listed("unapplied migrations", missing, "manage.py migrate", "upgrade")
+    finding = _listed("unapplied migrations", missing, "manage.py migrate", "running.md#upgrade")
     # This release's queries may fail.
     yield replace(finding, blocks=bool(missing))
     later = sorted(".".join(name) for name in applied - known_migrations)
@@ -140,7 +144,7 @@ def migrations(now: datetime) -> Iterator[Finding]:
             level=Level.WARNING,
             summary=f"The database has migrations that this version lacks: {', '.join(later[:_SHOWN])}.",
             action="Run the version that migrated the database.",
-            guide="upgrade",
+            guide="running.md#upgrade",
         )
 
 
@@ -154,7 +158,7 @@ def connections_in_use(now: datetime) -> Iterator[Finding]:
         level=level,
         summary=f"{used_count:,} of {limit:,} connections are in use, {own_count:,} of them by this database.",
         action="" if level == Level.OK else "Raise max_connections, or pool by session.",
-        guide="requirements",
+        guide="running.md#requirements",
     )
 
 
@@ -188,7 +192,7 @@ def partitions(now: datetime) -> Iterator[Finding]:
                 level=Level.WARNING,
                 summary=f"Partitions {text}: {', '.join(names[:_SHOWN])}.",
                 action=action,
-                guide="trades",
+                guide="repairing.md#trades",
             )
 
 

@@ -22,7 +22,7 @@ def server(now: datetime) -> Iterator[Finding]:
         check_redis()
     except ImproperlyConfigured as error:
         action = "Repair Redis or the setting; meanwhile nothing is enqueued, and calls pass without rate limits."
-        yield unreachable(error, action=action, guide="runbook-a-process-or-server-fails")
+        yield unreachable(error, action=action, guide="repairing.md#runbook-a-process-or-server-fails")
         return
     server_info: dict[str, Any] = redis_client().info()
     name = "Valkey" if "valkey_version" in server_info else "Redis"
@@ -32,7 +32,7 @@ def server(now: datetime) -> Iterator[Finding]:
         level=Level.ERROR if is_old else Level.OK,
         summary=f"{name} {version} responds, with {server_info['used_memory_human']} in use.",
         action=f"Install {name} {_OLDEST[name]} or newer." if is_old else "",
-        guide="requirements",
+        guide="running.md#requirements",
     )
     policy, limit = server_info.get("maxmemory_policy", "unknown"), server_info.get("maxmemory", 0)
     is_evicting = policy != "noeviction"
@@ -40,14 +40,14 @@ def server(now: datetime) -> Iterator[Finding]:
         level=Level.ERROR if is_evicting else Level.OK,
         summary=f"maxmemory-policy is {policy}.",
         action="Set maxmemory-policy noeviction: an evicted message is a task that waits." if is_evicting else "",
-        guide="requirements",
+        guide="running.md#requirements",
     )
     if limit and server_info["used_memory"] > _MUCH * limit:
         yield Finding(
             level=Level.WARNING,
             summary=f"It uses more than {_MUCH:.0%} of maxmemory.",
             action="Raise maxmemory: writes fail once it is reached.",
-            guide="requirements",
+            guide="running.md#requirements",
         )
     if settings.REDIS_SENTINELS:
         yield _sentinels(settings.REDIS_SENTINELS.master)
@@ -68,5 +68,5 @@ def _sentinels(master: str) -> Finding:
         level=Level.OK if is_complete else Level.WARNING,
         summary=f"{len(counts)} of {len(clients)} sentinels respond; {master} has {replicas} replicas that respond.",
         action="" if is_complete else "Repair REDIS_SENTINELS or the replica: the next failover may fail.",
-        guide="requirements",
+        guide="running.md#requirements",
     )

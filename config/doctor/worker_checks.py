@@ -17,7 +17,7 @@ _REPLY_SECONDS = 1.5
 _BEAT_SECONDS = 5.0
 # Workers claim due rows within seconds.
 _LATE_SECONDS = 300.0
-_RUNBOOK = "runbook-a-process-or-server-fails"
+_RUNBOOK = "repairing.md#runbook-a-process-or-server-fails"
 
 
 def workers(now: datetime) -> Iterator[Finding]:
@@ -38,7 +38,7 @@ def workers(now: datetime) -> Iterator[Finding]:
         level=Level.ERROR if missing else Level.OK,
         summary=f"{len(queues_by_worker)} workers respond; queues without a worker: {', '.join(missing) or 'none'}.",
         action="Start a worker without --queues, or with those." if missing else "",
-        guide="what-runs",
+        guide="running.md#what-runs",
     )
     yield _beat()
     yield _periodic_tasks(now)
@@ -90,5 +90,5 @@ def queues(now: datetime) -> Iterator[Finding]:
             level=Level.WARNING if is_late else Level.OK,
             summary=f"{name}: {size.depth:,} due, the oldest for {age:,.0f} s; {failed:,} given up.",
             action="Start worker and beat, or more workers; read the log." if is_late else "",
-            guide="queues",
+            guide="repairing.md#queues",
         )

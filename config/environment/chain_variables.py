@@ -40,7 +40,7 @@ class ChainVariables:
     Default: first block that is not final; on Solana the first slot
     """
     LAUNCHPADS: dict[int, tuple[str, ...]] = per_chain("LAUNCHPADS_", kinds.launchpads)
-    """[Launchpads](operating.md#launchpads) whose launches are indexed on a chain, by name and separated by commas:
+    """[Launchpads](running.md#launchpads) whose launches are indexed on a chain, by name and separated by commas:
     `clanker` (the built-in generations) and declared launchpads.
 
     Default: `clanker`

@@ -38,7 +38,7 @@ class InstallationVariables:
     """Deadline for request headers, and longest idle time between requests on a connection, in whole seconds."""
     WEB_MAX_MEMORY_MB: int = variable(kinds.whole_number(64, 1_048_576), "1024")
     """Resident memory in MiB from which a web process is replaced by a new one: [slow
-    clients](operating.md#slow-and-hostile-clients)."""
+    clients](running.md#slow-and-hostile-clients)."""
     WORKER_PROCESSES: int = variable(kinds.whole_number(1, 64), "2")
     """Concurrent Celery tasks of the worker."""
     WEB_BODY_TIMEOUT_SECONDS: float = variable(kinds.number(0.1, 600.0), "30")
@@ -90,10 +90,10 @@ class InstallationVariables:
         "X-Forwarded-For",
     )
     """Header in which your proxies write the client address; only they may set it: [what each proxy
-    needs](operating.md#reverse-proxies)."""
+    needs](running.md#reverse-proxies)."""
     SENTRY_DSN: str = variable(kinds.http_url, accepts_file=True)
     """Sentry server that gets errors, as `https://<key>@<host>/<project>`; needs `requirements-watching.txt`: [errors
-    and traces](operating.md#errors-and-traces)."""
+    and traces](watching.md#errors-and-traces)."""
     TRACES_URL: str = variable(kinds.base_url)
     """Collector that gets traces by OTLP over HTTP, such as `http://collector:4318/v1/traces`; needs
     `requirements-watching.txt`."""
@@ -105,7 +105,7 @@ class InstallationVariables:
     Default: none: this machine only
     """
     HEARTBEAT_DIR: Path | None = variable(kinds.directory, empty=None)
-    """Absolute path of a directory for [heartbeats](operating.md#health-and-readiness), which worker, beat, follower
+    """Absolute path of a directory for [heartbeats](watching.md#health-and-readiness), which worker, beat, follower
     and events write; each process needs its own.
 
     Default: none: no heartbeats
@@ -113,7 +113,7 @@ class InstallationVariables:
     LOG_LEVEL: str = variable(kinds.choice("DEBUG", "INFO", "WARNING", "ERROR"), "INFO")
     """Lowest log level, written to standard error: `DEBUG`, `INFO`, `WARNING` or `ERROR`."""
     LOG_FORMAT: str = variable(kinds.choice("text", "json"), "text")
-    """Format of [log lines](operating.md#log-lines): `text`, or `json` with one object per line."""
+    """Format of [log lines](watching.md#log-lines): `text`, or `json` with one object per line."""
     DEBUG: bool = variable(kinds.switch, "false")
     """Whether tracebacks are shown in the browser: never enable it on a reachable installation."""
 

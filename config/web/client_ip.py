@@ -66,7 +66,7 @@ def check_client_address(**_: Any) -> list[CheckMessage]:
         Warning(
             "SITE_URL begins with https://, so that a proxy is in front, and TRUSTED_PROXIES is 0: all clients count"
             " as one address, with one rate limit.",
-            hint="Set TRUSTED_PROXIES and CLIENT_ADDRESS_HEADER; see docs/operating.md, Reverse proxies.",
+            hint="Set TRUSTED_PROXIES and CLIENT_ADDRESS_HEADER; see docs/running.md, Reverse proxies.",
             id="config.W001",
         )
     ]

@@ -25,7 +25,7 @@ def test_the_service_and_the_chart_have_the_version(settings):
     assert (chart["version"], chart["appVersion"]) == (VERSION, VERSION)
 
 
-@pytest.mark.parametrize("guide", ["installing.md", "operating.md"])
+@pytest.mark.parametrize("guide", ["installing.md", "repairing.md"])
 def test_examples_of_the_guides_have_the_version(guide):
     text = (BASE_DIR / "docs" / guide).read_text()
     named = re.findall(r"(?:TAG=|tag: |versions: Version |--branch |/srv/launchboard-)(\d+\.\d+\.\d+)", text)

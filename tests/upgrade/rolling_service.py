@@ -1,4 +1,4 @@
-"""A whole service behind nginx, whose processes are replaced by those of another version as docs/operating.md says."""
+"""A whole service behind nginx, whose processes are replaced by those of another version as docs/running.md says."""
 
 import re
 import signal

@@ -23,7 +23,7 @@ def wallets(_now: datetime) -> Iterator[Finding]:
                 level=Level.ERROR if kind in _ACTIONS else Level.WARNING,
                 summary=f"Wallet {wallet.address} on {chain_name(wallet.chain_id)}: {kind}: {text}.",
                 action=_ACTIONS.get(kind, "See the table of alerts."),
-                guide="wallets",
+                guide="repairing.md#wallets",
             )
     alerted = sum(1 for wallet in all_wallets if wallet.alerts)
     yield Finding(level=Level.OK, summary=f"{len(all_wallets)} wallets, {alerted} with an alert.")

@@ -23,7 +23,7 @@ def following(now: datetime) -> Iterator[Finding]:
     """Yield each chain's leader, halt and lag, for chains with nodes."""
     states = {state.chain_id: state for state in read_chain_states(now)}
     for chain_id in sorted(settings.RPC_URLS):
-        finding = partial(Finding, guide="runbook-following")
+        finding = partial(Finding, guide="repairing.md#runbook-following")
         name = chain_name(chain_id)
         if not is_session_lock_held(chain_lock_key(ChainLockPurpose.FOLLOWING, chain_id)):
             yield finding(
@@ -41,7 +41,7 @@ def _progress(name: str, state: ChainState) -> Finding:
             level=Level.ERROR,
             summary=f"{name} is halted: its nodes dropped final blocks.",
             action="Decide which branch is right: manage.py rewind.",
-            guide="a-halted-chain",
+            guide="repairing.md#a-halted-chain",
         )
     followed = "nothing yet" if state.followed is None else f"block {state.followed:,} of {state.head:,}"
     failure = "; the last attempt failed, see the error on the chain's page" if state.is_troubled else ""
@@ -50,7 +50,7 @@ def _progress(name: str, state: ChainState) -> Finding:
         level=level,
         summary=f"{name}: followed {followed}, {state.lag_seconds or 0:,.0f} s behind{failure}.",
         action="" if level == Level.OK else "Read the log of manage.py follow; repair or add nodes.",
-        guide="runbook-following",
+        guide="repairing.md#runbook-following",
     )
 
 
@@ -62,7 +62,7 @@ def coverage(now: datetime) -> Iterator[Finding]:
             level=Level.WARNING,
             summary=f"{chain_name(run.chain_id)}: blocks {run.followed_to + 1:,} to {run.last_block:,} are not read.",
             action=f"manage.py backfill --chain {run.chain_id} --from {run.first_block} --to {run.last_block}",
-            guide="backfill",
+            guide="running.md#backfill",
         )
     for state in read_chain_states(now):
         if state.covered is not None and state.covered < state.final:
@@ -70,7 +70,7 @@ def coverage(now: datetime) -> Iterator[Finding]:
                 level=Level.WARNING,
                 summary=f"{chain_name(state.chain_id)}: history is read to block {state.covered:,} of {state.final:,}.",
                 action="Nothing while the number grows; otherwise read the chain's error.",
-                guide="runbook-following",
+                guide="repairing.md#runbook-following",
             )
         if state.repeated is not None:
             yield Finding(
@@ -78,7 +78,7 @@ def coverage(now: datetime) -> Iterator[Finding]:
                 summary=f"{chain_name(state.chain_id)}: verified to block {state.verified or 0:,}; blocks up to"
                 f" {state.repeated:,} were only read again from the same provider.",
                 action=f"Add a node of another provider to RPC_URLS_{state.chain_id}: it verifies these blocks, too.",
-                guide="runbook-following",
+                guide="repairing.md#runbook-following",
             )
         if state.covered is not None and (state.checked or 0) < state.covered - _VERIFICATION_LAG:
             yield Finding(
@@ -86,6 +86,6 @@ def coverage(now: datetime) -> Iterator[Finding]:
                 summary=f"{chain_name(state.chain_id)}: read again to block {state.checked or 0:,}"
                 f" of {state.covered:,}.",
                 action="Read the chain's error: the node of the second reading may lack blocks.",
-                guide="runbook-following",
+                guide="repairing.md#runbook-following",
             )
     yield Finding(level=Level.OK, summary=f"{open_runs.count():,} runs of past blocks are not complete.")

@@ -41,14 +41,16 @@ def nodes(now: datetime) -> Iterator[Finding]:
             level=Level.WARNING,
             summary="No node is set: nothing is indexed.",
             action="Set RPC_URLS_<chainId>.",
-            guide="requirements",
+            guide="running.md#requirements",
         )
     node_chains: dict[int, list[LaunchChain]] = {}
     for chain_id in sorted(settings.RPC_URLS):
         try:
             node_chains[chain_id] = single_node_chains(chain_id)
         except UnsupportedChainError as error:
-            yield Finding(level=Level.ERROR, summary=f"{error}.", action="See docs/chains.md.", guide="requirements")
+            yield Finding(
+                level=Level.ERROR, summary=f"{error}.", action="See docs/chains.md.", guide="running.md#requirements"
+            )
     # All at once: several may hang.
     chains = [chain for each in node_chains.values() for chain in each]
     with ThreadPoolExecutor(max(len(chains), 1)) as threads:
@@ -67,7 +69,7 @@ def _chain_findings(name: str, states: Sequence[_NodeState]) -> Iterator[Finding
             level=Level.WARNING if usable else Level.ERROR,
             summary=f"{name} has {usable} usable nodes.",
             action="Set two nodes of different providers: one node that stops looks like a chain without blocks.",
-            guide="requirements",
+            guide="running.md#requirements",
         )
 
 
@@ -92,7 +94,7 @@ def _probe_range(chain: Chain, head: int) -> str:
 
 
 def _finding(name: str, state: _NodeState, highest: int) -> Finding:
-    finding = partial(Finding, guide="runbook-following")
+    finding = partial(Finding, guide="repairing.md#runbook-following")
     if state.error:
         return finding(
             level=Level.ERROR, summary=f"{name}: {state.error}.", action="Correct its URL, or replace the node."

@@ -10,7 +10,7 @@ from config.http.errors import PermanentError, RetryableError
 from tokens.models import StorageKind
 from tokens.uploads.upload_storage import UploadsOffError, chosen_storage, probe_storage
 
-_GUIDE = "uploads"
+_GUIDE = "repairing.md#uploads"
 _ACTIONS = {
     StorageKind.DIRECTORY: "Let the user of the web processes write to UPLOAD_DIR, and free space on its disk.",
     StorageKind.S3: "Compare UPLOAD_S3_* with the service; its key needs to put and delete objects of the bucket.",

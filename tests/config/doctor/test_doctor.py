@@ -40,7 +40,6 @@ from tokens.indexing.chain_lock import ChainLockPurpose, chain_lock_key
 from tokens.installation.diagnostics import nodes
 
 BASE = 8453
-GUIDE = BASE_DIR / "docs" / "operating.md"
 
 
 def found(check, level=None):
@@ -97,7 +96,7 @@ def test_unreachable_servers_are_findings(unused_port):
 def test_lines_have_the_action_and_the_section(service_environment):
     status, output = doctor(service_environment)
     assert status == 1
-    assert re.search(r"^error    workers: No worker responds.*\n +Start a worker.*\n +docs/operating.md#", output, re.M)
+    assert re.search(r"^error    workers: No worker responds.*\n +Start a worker.*\n +docs/repairing.md#", output, re.M)
     assert output.splitlines()[-1].endswith(" 0 unknown"), output
 
 
@@ -323,10 +322,14 @@ def test_workers_beat_and_queues_are_found(service_environment):
 def test_each_section_that_findings_name_exists():
     sources = [path.read_text() for path in BASE_DIR.glob("*/**/diagnostics.py")]
     sources += [path.read_text() for path in (BASE_DIR / "config" / "doctor").glob("*.py")]
-    named = {anchor for text in sources for anchor in re.findall(r'(?:guide=|": |_RUNBOOK = )"([a-z-]+)"', text)}
-    headings = re.findall(r"^#+ (.*)$", GUIDE.read_text(), re.MULTILINE)
-    anchors = {re.sub(r"[^a-z0-9 -]", "", heading.lower()).replace(" ", "-") for heading in headings}
-    assert len(named) > 10 and named <= anchors
+    named = {section for text in sources for section in re.findall(r'"([a-z]+\.md#[a-z-]+)"', text)}
+    headings = [
+        (guide.name, heading)
+        for guide in (BASE_DIR / "docs").glob("*.md")
+        for heading in re.findall(r"^#+ (.*)$", guide.read_text(), re.MULTILINE)
+    ]
+    sections = {f"{name}#{re.sub(r'[^a-z0-9 -]', '', heading.lower()).replace(' ', '-')}" for name, heading in headings}
+    assert len(named) > 10 and named <= sections
 
 
 @pytest.mark.django_db

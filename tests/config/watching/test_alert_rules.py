@@ -35,7 +35,8 @@ pytestmark = pytest.mark.django_db
 RULES = yaml.safe_load((BASE_DIR / "docs" / "alerts.yml").read_text())
 ALERTS = [rule for group in RULES["groups"] for rule in group["rules"]]
 EVENTS = (BASE_DIR / "docs" / "events.md").read_text()
-OPERATING = (BASE_DIR / "docs" / "operating.md").read_text()
+WATCHING = (BASE_DIR / "docs" / "watching.md").read_text()
+REPAIRING = (BASE_DIR / "docs" / "repairing.md").read_text()
 DASHBOARD = json.loads((BASE_DIR / "docs" / "grafana.json").read_text())
 QUERIES = [target["expr"] for panel in DASHBOARD["panels"] for target in panel.get("targets", [])]
 SELECTOR = re.compile(r"\b(launchboard_\w+)(?:\{([^}]*)\})?")
@@ -62,9 +63,9 @@ def served_samples():
 
 
 def described_names():
-    """Return the metrics that operating.md and events.md name."""
+    """Return the metrics that watching.md and events.md name."""
     names = chain.from_iterable(
-        re.findall(r"`(\w+)`", row.split("|")[1]) for row in OPERATING.splitlines() if row[:3] == "| `"
+        re.findall(r"`(\w+)`", row.split("|")[1]) for row in WATCHING.splitlines() if row[:3] == "| `"
     )
     return {f"launchboard_{name}" for name in names} | set(re.findall(r"`(launchboard_\w+)`", EVENTS))
 
@@ -123,8 +124,8 @@ def test_rules_are_valid_and_each_is_described():
 
 
 def section(anchor):
-    """Return a section's text in operating.md, up to the next heading at its level or a higher one."""
-    lines = OPERATING.splitlines()
+    """Return a section's text in repairing.md, up to the next heading at its level or a higher one."""
+    lines = REPAIRING.splitlines()
     [start] = [
         number
         for number, line in enumerate(lines)
@@ -139,7 +140,7 @@ def section(anchor):
 @pytest.mark.parametrize("alert", ALERTS, ids=lambda rule: rule["alert"])
 def test_the_runbook_of_an_alert_has_a_row_for_it(alert):
     document, _, anchor = alert["annotations"]["runbook"].partition("#")
-    assert document == "docs/operating.md"
+    assert document == "docs/repairing.md"
     rows = [row.split("|")[1:-1] for row in section(anchor).splitlines() if row.startswith("| ")]
     mentioned = [row for row in rows if re.search(rf"\b{alert['alert']}\b", row[0])]
     assert mentioned or re.search(rf"symptom \|.*\b{alert['alert']}\b", section(anchor)), alert["alert"]

@@ -8,8 +8,6 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from config.doctor.findings import Finding, Level, run_checks
 
-_GUIDE = "docs/operating.md"
-
 
 class Command(BaseCommand):
     help = "Check servers, nodes, processes, settings and rows. Ends with status 1 if there is an error."
@@ -38,12 +36,12 @@ class Command(BaseCommand):
 
 def _line(name: str, finding: Finding) -> str:
     action = f"\n         {finding.action}" if finding.action else ""
-    guide = f"\n         {_GUIDE}#{finding.guide}" if finding.guide and finding.level != Level.OK else ""
+    guide = f"\n         docs/{finding.guide}" if finding.guide and finding.level != Level.OK else ""
     return f"{finding.level:8} {name}: {finding.summary}{action}{guide}"
 
 
 def _row(name: str, finding: Finding) -> dict[str, str]:
-    guide = f"{_GUIDE}#{finding.guide}" if finding.guide else ""
+    guide = f"docs/{finding.guide}" if finding.guide else ""
     return {
         "check": name,
         "level": finding.level,
