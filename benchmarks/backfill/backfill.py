@@ -2,8 +2,8 @@
 
     python -m benchmarks.backfill.backfill [--launches 50000] [--blocks 200000] [--rounds 3]
 
-Our own fast node (`backfill_node.py`) serves invented v4 launches. Ours is the command in the
-operating guide, `manage.py backfill`, with its default settings, into an empty database in the bundled PostgreSQL that
+Our own fast node (`backfill_node.py`) serves invented v4 launches. Ours is the command
+`manage.py backfill`, with its default settings, into an empty database in the bundled PostgreSQL that
 has all migrations' indexes and triggers; from its start to its end, Django's start included. The median round counts.
 Ours is then run against nodes whose logs lack their block's timestamp, and with 30 ms for each request, and once more
 with `--verify`. The floor is PostgreSQL's COPY, with our rows, into the same tables with the same indexes and triggers.

@@ -48,7 +48,7 @@ class RateLimitVariables:
     RATE_LIMIT_PICTURES: int = variable(kinds.whole_number(*_CALLS), "6000")
     """Token pictures a minute by client address; a page has 20."""
     RATE_LIMIT_CARDS: int = variable(kinds.whole_number(*_CALLS), "60")
-    """[Share cards](running.md#share-cards) a minute by client address; drawing one takes 80 ms."""
+    """[Share cards](site.md#share-cards) a minute by client address; drawing one takes 80 ms."""
     RATE_LIMIT_INDEX: int = variable(kinds.whole_number(*_CALLS), "10")
     """Index calls a minute by partner key."""
     RATE_LIMIT_DEPLOY: int = variable(kinds.whole_number(*_CALLS), "10000")

@@ -40,8 +40,8 @@ class ChainVariables:
     Default: first block that is not final; on Solana the first slot
     """
     LAUNCHPADS: dict[int, tuple[str, ...]] = per_chain("LAUNCHPADS_", kinds.launchpads)
-    """[Launchpads](running.md#launchpads) whose launches are indexed on a chain, by name and separated by commas:
-    `clanker` (the built-in generations) and declared launchpads.
+    """[Launchpads](launchpads.md#switch-launchpads-on-and-off) whose launches are indexed on a chain, by name and
+    separated by commas: `clanker` (the built-in generations) and declared launchpads.
 
     Default: `clanker`
     Example: clanker

@@ -23,7 +23,7 @@ class MarketVariables:
     get an alarm."""
     MARKET_COMPARE_PERCENT: float = variable(kinds.number(0.0, 1000.0), "0")
     """Difference in percent between our own price and the provider's that raises an alarm; 0 compares none: [market
-    data](running.md#market-data)."""
+    data](market.md#from-a-provider)."""
     MARKET_API_KEY: str = variable(kinds.api_key, accepts_file=True)
     """Key for CoinGecko's on-chain API.
 

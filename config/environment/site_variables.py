@@ -107,7 +107,7 @@ class SiteVariables:
     SITE_LANGUAGES: tuple[str, ...] = variable(_languages, "en,de,zh-hans")
     """Page languages. Pages in the first have no prefix; pages in the others start with `/de/` or `/zh-hans/`."""
     SITE_PICTURES: bool = variable(switch, "false")
-    """Whether a worker fetches token [pictures](running.md#pictures), and pages show them. Anyone who launches a
+    """Whether a worker fetches token [pictures](site.md#pictures), and pages show them. Anyone who launches a
     token chooses the host."""
     SITE_PICTURE_DIR: Path | None = variable(directory, empty=None)
     """Absolute path of the picture directory; all web and worker processes share it.

@@ -324,5 +324,5 @@ def test_a_block_and_a_range_cost_two_calls_more_with_trades(chain, node, settin
         # The first run's blocks become final with the second's.
         read(row, to=90)
         calls[bool(chains)] = at_head, sum(node.received.values())
-    # Per block, the test itself makes one call for the newest header; docs/running.md has the others.
+    # Per block, the test itself makes one call for the newest header; docs/scaling.md has the others.
     assert calls == {True: (10 * (1 + 3), 3), False: (10 * (1 + 5), 5)}
