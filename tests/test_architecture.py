@@ -22,6 +22,11 @@ MAX_LINES = 400
 MAX_MODULES = 20
 # Comments that silence a linter or the type checker. The number only falls: remove the cause instead.
 MAX_SUPPRESSIONS = 3
+DECISIONS = ROOT / "docs" / "decisions"
+# Limits for decision records, which only fall: all records, and the words in one. A word is text between blanks with a
+# letter or digit; heading and labels count.
+MAX_RECORDS, MAX_RECORD_WORDS = 120, 80
+RECORD = re.compile(r"^## (\d+)\. .*?(?=^## |\Z)", re.M | re.S)
 SUPPRESSION = re.compile(r"# (?:noqa|type: ignore)|pragma: no")
 # The most for each room, per 1,000 words and per 1,000 assigned names, as `tests.prose.grammar` counts them.
 MAX_GRAMMAR = {"of": 25, "relatives": 0.5, "vague names": 10}
@@ -631,6 +636,17 @@ def modules() -> dict[str, Module]:
     return read_sources({_dotted(file): file.read_text(encoding="utf-8") for file in files})
 
 
+@pytest.fixture(scope="module")
+def records() -> list[tuple[str, int, str]]:
+    """Return each decision record's file name, number and text."""
+    return [
+        (path.name, int(match[1]), match[0])
+        for path in DECISIONS.glob("*.md")
+        if path.name != "README.md"
+        for match in RECORD.finditer(path.read_text())
+    ]
+
+
 def _dotted(file: Path) -> str:
     return _dotted_path(file.relative_to(ROOT).as_posix())
 
@@ -758,6 +774,30 @@ def _docstrings(source: str) -> str:
     nodes = ast.walk(ast.parse(source))
     defined = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     return "\n".join(ast.get_docstring(node) or "" for node in nodes if isinstance(node, defined))
+
+
+def test_decision_records_are_few_and_short(records):
+    assert len(records) <= MAX_RECORDS
+    words = {number: len(re.findall(r"\S*\w\S*", text)) for _, number, text in records}
+    assert {number: count for number, count in words.items() if count > MAX_RECORD_WORDS} == {}
+
+
+def test_the_table_of_decisions_has_each_record_once(records):
+    rows = re.findall(r"\]\(([\w-]+\.md)\) \| (\d.*) \|$", (DECISIONS / "README.md").read_text(), re.M)
+    listed = [
+        (name, number)
+        for name, numbers in rows
+        for first, last in re.findall(r"(\d+)(?:–(\d+))?", numbers)
+        for number in range(int(first), int(last or first) + 1)
+    ]
+    assert sorted(listed) == sorted((name, number) for name, number, _ in records)
+    assert len({number for _, number in listed}) == len(listed)
+
+
+def test_references_to_decisions_lead_to_records(records):
+    texts = [(ROOT / path).read_text() for path in _paths(ROOT) if path.endswith((".md", ".py", ".sql", ".in"))]
+    references = {int(number) for text in texts for number in re.findall(r"\bdecision (\d+)", text)}
+    assert references <= {number for _, number, _ in records}
 
 
 def test_a_folder_fits_on_a_screen():
