@@ -36,20 +36,20 @@ class Result:
 
 
 def main() -> int:
-    wanted = parse_quantities(__doc__, launches=5000).launches
+    launches = parse_quantities(__doc__, launches=5000).launches
     chain = SimulatedChain(1, traffic=Traffic(launches=1.0, events=0.3, noise=0.1, several=0.0, reverted=0.0))
-    while len(chain.truth().tokens) < wanted:
-        chain.mine(wanted - len(chain.truth().tokens))
+    while len(chain.truth().tokens) < launches:
+        chain.mine(launches - len(chain.truth().tokens))
     last = chain.head.number
     chain.mine(load_registry().chain(chain.chain_id).finality_depth, transactions=())
     dataset.start_server()
     complete = True
     for how, second in _CASES:
         result = _run(chain, last, how=how, second=second)
-        complete &= result.read < wanted and result.checked == wanted
+        complete &= result.read < launches and result.checked == launches
         nodes = "2 nodes" if second else "1 node"
         print(
-            f"{how:8}  {nodes:7}  read {result.read:5} of {wanted} in {result.seconds[0]:5.1f} s,"
+            f"{how:8}  {nodes:7}  read {result.read:5} of {launches} in {result.seconds[0]:5.1f} s,"
             f"  checked {result.checked:5} in {result.seconds[1]:5.1f} s, alarms {result.alarms}",
             flush=True,
         )

@@ -96,8 +96,8 @@ def _draw_runs(rng: np.random.Generator, *, agents: int, scale: float, after: in
     """Draw some 50 runs a week, 7 in 8 successful."""
     counts = rng.poisson(25 * scale * np.exp(1.2 * rng.standard_normal(agents)))
     agent = np.repeat(np.arange(agents, dtype=np.int32), counts)
-    at = rng.integers(after + 1, COMPUTED_AT + 1, size=agent.size)
-    return Runs(agent, at, rng.random(agent.size) < 7 / 8)
+    times = rng.integers(after + 1, COMPUTED_AT + 1, size=agent.size)
+    return Runs(agent, times, rng.random(agent.size) < 7 / 8)
 
 
 def _draw_casts(rng: np.random.Generator, *, agents: int, scale: float, after: int) -> StoredActions:
@@ -105,9 +105,9 @@ def _draw_casts(rng: np.random.Generator, *, agents: int, scale: float, after: i
     casts = np.clip(25 * np.exp(0.8 * rng.standard_normal(agents)), 3, 600)
     counts = np.ceil(casts * np.maximum(scale, 0.2)).astype(np.int64)
     agent = np.repeat(np.arange(agents, dtype=np.int32), counts)
-    at = rng.integers(after + 1, COMPUTED_AT + 1, size=agent.size)
+    times = rng.integers(after + 1, COMPUTED_AT + 1, size=agent.size)
     kind = rng.choice(_KINDS[:3], size=agent.size, p=[0.62, 0.33, 0.05])
-    return StoredActions(agent, at, kind, draw_keys(rng, agent.size), draw_keys(rng, agent.size))
+    return StoredActions(agent, times, kind, draw_keys(rng, agent.size), draw_keys(rng, agent.size))
 
 
 def _draw_interactions(
@@ -132,15 +132,15 @@ def _draw_interactions(
     counts = np.bincount(casts.agent, minlength=agents)
     begin = np.concatenate([[0], np.cumsum(counts)])[:-1]
     cast = begin[agent] + (rng.random(agent.size) * counts[agent]).astype(np.int64)
-    at = casts.at[cast] + np.clip(np.exp(8.0 + 1.7 * rng.standard_normal(agent.size)), 4, WEEK).astype(np.int64)
+    times = casts.at[cast] + np.clip(np.exp(8.0 + 1.7 * rng.standard_normal(agent.size)), 4, WEEK).astype(np.int64)
     kind = rng.choice(_KINDS, size=agent.size, p=_SHARES)
     text = np.where(kind > _RECAST, draw_keys(rng, agent.size), 0)
     one = np.ones(agent.size, np.bool_)
-    rows = StoredInteractions(agent, public[actor], one, one, at, kind, casts.cast[cast], text)
+    rows = StoredInteractions(agent, public[actor], one, one, times, kind, casts.cast[cast], text)
     marks = np.flatnonzero(kind <= _RECAST)
     _, earliest = np.unique(np.stack([cast, actor, kind])[:, marks], axis=1, return_index=True)
-    is_kept = (kind > _RECAST) & (at <= COMPUTED_AT)
-    is_kept[marks[earliest]] = at[marks[earliest]] <= COMPUTED_AT
+    is_kept = (kind > _RECAST) & (times <= COMPUTED_AT)
+    is_kept[marks[earliest]] = times[marks[earliest]] <= COMPUTED_AT
     return StoredInteractions(*(getattr(rows, field.name)[is_kept] for field in fields(rows)))
 
 
@@ -151,9 +151,9 @@ def _draw_accounts(
     scores = 1 / (1 + np.exp(0.9 - 0.75 * np.log(activity) - 0.9 * rng.standard_normal(public.size)))
     scores[rng.random(public.size) < 0.35] = np.nan
     registered_at = (_OPENED_AT + public / newest * (COMPUTED_AT - _OPENED_AT)).astype(np.int64)
-    place = np.argsort(public)
-    place = place[np.isin(public[place], met)]
-    return StoredAccounts(public[place], scores[place], registered_at[place])
+    order = np.argsort(public)
+    order = order[np.isin(public[order], met)]
+    return StoredAccounts(public[order], scores[order], registered_at[order])
 
 
 def _draw_weighted(rng: np.random.Generator, weights: Float64Array, count: int) -> Int32Array:

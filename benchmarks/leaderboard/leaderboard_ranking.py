@@ -114,7 +114,7 @@ def aggregate(database: str, *, days: int) -> Floor:
         plain = time.monotonic() - started
         connection.execute(_AUDIENCES, window).fetchall()
         weighed = time.monotonic() - started
-    return Floor(plain, weighed, sum(int(number) for row in counted for number in row[1:6]))  # type: ignore[call-overload]
+    return Floor(plain, weighed, sum(int(number) for row in counted for number in row[1:6]))
 
 
 def _facts_read(connection: "Connection[tuple[object, ...]]") -> int:

@@ -83,7 +83,7 @@ def _read(pipe: Connection, stop: Signal, port: int, query: str, is_background: 
     times: list[float] = []
     while not stop.is_set():
         for key, _ in selector.select(0.2):
-            part = key.fileobj.recv(65_536)  # type: ignore[union-attr]
+            part = key.fileobj.recv(65_536)
             if not part:
                 raise RuntimeError("the stream closed a connection")
             now = time.time()

@@ -81,7 +81,7 @@ def _run_ours(node: str, *, last_block: int) -> tuple[Costs, int, bool]:
         totals = connection.execute(_TOTALS).fetchall()[0][0]
         counted = connection.execute(_COUNTED).fetchall()[0]
     truth: dict[str, Any] = requests.get(f"{node}/", timeout=30).json()
-    right = all(truth[name] == value for name, value in totals.items())  # type: ignore[attr-defined]
+    right = all(truth[name] == value for name, value in totals.items())
     demand = truth["swaps"] - int(truth["conversions"])
     return costs, truth["requests"], right and counted == (demand,) * 3
 

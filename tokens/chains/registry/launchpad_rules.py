@@ -75,9 +75,8 @@ class _LaunchpadReader(TableReader):
             rule = 'no launch has pool = "curve": trades in pools of Uniswap are read from the pools'
             self.refuse(f"{key_path}.trade", rule)
         trades = tuple(self._all(table, "trade", key_path, partial(read_trade, name)))
-        for topic0, count in Counter(trade.event.topic0 for trade in trades).items():
+        for signature, count in Counter(trade.event.signature for trade in trades).items():
             if count > 1:
-                signature = next(trade.event.signature for trade in trades if trade.event.topic0 == topic0)
                 self.refuse(f"{key_path}.trade", f"{signature} is declared twice")
         for index, launch in enumerate(declared):
             if launch.pool == "curve" and "pool_id" in launch.fields and any(trade.token for trade in trades):

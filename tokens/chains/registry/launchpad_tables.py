@@ -143,7 +143,7 @@ class ValueReader:
                 continue
             for each in expected:
                 # Logs have addresses in EIP-55: one with a wrong checksum would never be equal.
-                if isinstance(each, str) and _ADDRESS.fullmatch(each) and each.strip("0x"):
+                if isinstance(each, str) and _ADDRESS.fullmatch(each) and each != ZERO_ADDRESS:
                     self._reader.address(each, f"{key_path}[{index}].is")
             if value:
                 conditions.append(Condition(value=value, expected=frozenset(map(_comparable, expected))))
