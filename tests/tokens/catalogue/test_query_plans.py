@@ -77,7 +77,7 @@ def rows(django_db_setup, django_db_blocker):
 
 @pytest.fixture(scope="module")
 def paid(rows, django_db_blocker):
-    """Create an event for each token, and the fees that it paid; gone with the tokens."""
+    """Create an event for each token, and a claim and a sum of its fees; gone with the tokens."""
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         multiply(
             TokenEventFactory(),
@@ -92,8 +92,14 @@ def paid(rows, django_db_blocker):
             "INSERT INTO tokens_feeclaim (event_id, chain_id, recipient, currency, amount, at) "
             "SELECT id, chain_id, '0x' || upper(lpad(to_hex(id), 40, '0')), '', 1, at FROM tokens_tokenevent"
         )
+        cursor.execute(
+            "INSERT INTO tokens_claimsum (token_id, day, recipient, currency, amount) "
+            "SELECT id, '2026-01-01', '0x' || upper(lpad(to_hex(row_number() OVER (ORDER BY id)), 40, '0')), '', 1 "
+            "FROM tokens_token"
+        )
         settle("tokens_tokenevent")
         settle("tokens_feeclaim")
+        settle("tokens_claimsum")
         yield
 
 
