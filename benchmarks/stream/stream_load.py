@@ -83,11 +83,11 @@ def _read(pipe: Connection, stop: Signal, port: int, query: str, is_background: 
     times: list[float] = []
     while not stop.is_set():
         for key, _ in selector.select(0.2):
-            part = key.fileobj.recv(65_536)
-            if not part:
+            content = key.fileobj.recv(65_536)
+            if not content:
                 raise RuntimeError("the stream closed a connection")
             now = time.time()
-            times += [now - sent for sent in map(float, _SENT.findall(part)) if sent >= begin]
+            times += [now - sent for sent in map(float, _SENT.findall(content)) if sent >= begin]
     pipe.send(times)
 
 
