@@ -2,7 +2,7 @@
 
     python -m benchmarks.migration_locks [--from REF] [--keep]
 
-The database has the former version's schema (by default the last tag, or version 0.1.0) and the rows of
+The database has the former version's schema (by default the last tag, or version 0.2.0) and the rows of
 `full_tables.sql`. While `manage.py migrate` runs, `pg_locks` is sampled, and a connection for each table reads,
 inserts and updates rows ten times a second. Exits with code 1 if a lock or a statement takes longer than a second.
 """
@@ -83,7 +83,7 @@ class Statements:
 
     def _run(self, table: str, key: str) -> None:
         column = key.split()[-1]
-        # The names of each twentieth token change, whose search entries 0055 folds.
+        # The names of each twentieth token change, whose search entries `tokens` 0017 folds.
         change, step = ("name = name || '.'", 20) if table == "tokens_token" else (f"{column} = {column}", 1)
         statements = {
             "read": "SELECT * FROM {table} WHERE {key} = %s",

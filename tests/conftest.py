@@ -16,7 +16,6 @@ import pytest
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.models import Permission, User
-from django.contrib.contenttypes.models import ContentType
 from django.db import connection, connections
 from django.test import Client, TransactionTestCase
 from django.utils import timezone
@@ -81,15 +80,13 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
 
 @pytest.fixture
 def own_tables(transactional_db: None) -> Iterator[None]:
-    """Connect to this test's own database, whose migrations it may reverse."""
+    """Connect to this test's own database, whose tables it may change."""
     shared = connection.settings_dict["NAME"]
     connection.close()
     with own_database() as connection.settings_dict["NAME"]:
         yield
         connection.close()
     connection.settings_dict["NAME"] = shared
-    # A reversed migration gives models other content type ids.
-    ContentType.objects.clear_cache()
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,13 @@ from config.backups.backing_up import DUMP, MANIFEST
 from config.backups.dump_programs import BackupError, DumpProgram, find_pg_restore
 from config.backups.manifest import Manifest, parse_manifest
 from config.backups.table_digests import TableDigest, digest_tables
-from config.postgresql.schema_state import applied_migrations, known_migrations, not_of_extension, server_major
+from config.postgresql.schema_state import (
+    applied_migrations,
+    known_migrations,
+    newer_migrations,
+    not_of_extension,
+    server_major,
+)
 
 MARKER = "launchboard_restore_unfinished"
 # A step in RESTORE_STEPS changes restored rows, and yields sentences for the operator.
@@ -134,8 +140,7 @@ def _open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _check_migrations(manifest: Manifest) -> None:
-    later = sorted(".".join(name) for name in manifest.migrations - known_migrations())
-    if later:
+    if later := newer_migrations(manifest.migrations):
         raise BackupError(
             f"the backup is of a newer version, {manifest.service}, with migrations that this version"
             f" ({settings.SERVICE_VERSION}) lacks: {_listed(later)}. Install that version"

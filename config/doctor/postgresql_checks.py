@@ -133,13 +133,11 @@ def migrations(now: datetime) -> Iterator[Finding]:
             level=Level.ERROR, summary=text, action="manage.py migrate", guide="running.md#requirements", blocks=True
         )
         return
-    known_migrations = schema_state.known_migrations()
-    missing = sorted(".".join(name) for name in known_migrations - applied)
+    missing = sorted(".".join(name) for name in schema_state.known_migrations() - applied)
     finding = _listed("unapplied migrations", missing, "manage.py migrate", "running.md#upgrade")
     # This release's queries may fail.
     yield replace(finding, blocks=bool(missing))
-    later = sorted(".".join(name) for name in applied - known_migrations)
-    if later:
+    if later := schema_state.newer_migrations(applied):
         yield Finding(
             level=Level.WARNING,
             summary=f"The database has migrations that this version lacks: {', '.join(later[:_SHOWN])}.",

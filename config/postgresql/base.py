@@ -13,6 +13,8 @@ from django.db.backends.postgresql import base
 from django.db.backends.postgresql.operations import DatabaseOperations as PostgresOperations
 from django.db.backends.postgresql.schema import DatabaseSchemaEditor as PostgresSchemaEditor
 
+from config.postgresql.schema_state import check_squashed_migrations
+
 # A statement that waits for a table lock blocks all later statements on the table.
 _LOCK_TIMEOUT = "5s"
 # A migration holds its locks until its end. A longer one, such as an UPDATE on all rows, sets its own limit.
@@ -21,6 +23,7 @@ _MAY_CREATE = """
 SELECT quote_ident(current_user), EXISTS (SELECT FROM pg_namespace WHERE nspname = 'public'
     AND has_schema_privilege(oid, 'CREATE'))
 """
+_IS_VALID = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"
 
 
 def role_without_tables(cursor: Any) -> str | None:
@@ -67,6 +70,18 @@ class DatabaseSchemaEditor(PostgresSchemaEditor):
             self.execute(f"SET LOCAL statement_timeout = '{_STATEMENT_TIMEOUT}'")
         return self
 
+    def add_index(self, model: Any, index: Any, concurrently: bool = False) -> None:
+        """Create an index. A repeated concurrent build keeps a valid index, and replaces an invalid one."""
+        if concurrently and not self.collect_sql:
+            with self.connection.cursor() as cursor:
+                cursor.execute(_IS_VALID, [self.quote_name(index.name)])
+                row = cursor.fetchone()
+            if row == (True,):
+                return
+            if row:
+                self.remove_index(model, index, concurrently=True)
+        super().add_index(model, index, concurrently)
+
 
 class DatabaseWrapper(base.DatabaseWrapper):
     """Connection with a cheap health check and prepared cursors, which matter for requests with a single query."""
@@ -82,6 +97,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.execute_wrappers = [*self.statement_wrappers]
+
+    def prepare_database(self) -> None:
+        """Check the applied migrations before `migrate`. Raises CommandError."""
+        super().prepare_database()
+        check_squashed_migrations(self)
 
     def is_usable(self) -> bool:
         """Return whether the connection is open and has no unexpected input.

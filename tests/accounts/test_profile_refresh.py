@@ -3,11 +3,9 @@
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from importlib import import_module
 
 import pytest
-from django.db import IntegrityError, connection, transaction
-from django.db.migrations.state import ProjectState
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts import tasks
@@ -305,17 +303,3 @@ def test_the_launcher_is_enqueued_with_the_token(launchpad):
     SocialProfile.objects.filter(fid=5).update(username="kept")
     index_requests.index_transaction(chain_id=CHAIN_ID, tx_hash=tx_hash)
     assert rows()[5].username == "kept"
-
-
-def test_the_deployers_of_earlier_tokens_are_enqueued_by_the_migration():
-    SocialProfileFactory(fid=5, username="kept")
-    for fid in (5, 6, 6, None, 0, -1):
-        TokenFactory(requestor_fid=fid)
-    (operation,) = import_module("tokens.migrations.0003_want_deployers").Migration.operations
-    with connection.schema_editor() as editor:
-        operation.database_forwards("tokens", editor, ProjectState(), ProjectState())
-    assert set(rows()) == {5, 6}
-    assert (rows()[5].username, rows()[6].username) == ("kept", "")
-    assert rows()[6].fetched_at is None
-    assert [row.fid for row in SocialProfile.objects.due(timezone.now())] == [6]
-    assert operation.reversible

@@ -1,13 +1,12 @@
-"""Operators' and support's permissions in the admin site, by the groups that migrations create."""
+"""Operators' and support's permissions in the admin site, by the groups that `migrate` creates."""
 
 import re
-from importlib import import_module
 
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import Group, Permission, User
-from django.core.management import call_command
 from django.db import connection
+from django.db.migrations.state import StateApps
 from django.test import Client
 
 from accounts.keys import credentials
@@ -54,27 +53,6 @@ PRETOKENS = "/admin/pretokens/pretoken/"
 USERS = [f"/admin/accounts/{name}/" for name in ("person", "administrator", "adminsession")]
 ENDPOINTS, DELIVERIES = "/admin/accounts/webhookendpoint/", "/admin/accounts/webhookdelivery/"
 FOLLOWING = tuple(f"/admin/tokens/{name}/" for name in ("chainhead", "coverage", "coveragealarm", "followedaccount"))
-MIGRATIONS = [
-    import_module(name)
-    for name in (
-        "accounts.migrations.0004_roles",
-        "accounts.migrations.0006_roles_of_users",
-        "accounts.migrations.0013_roles_of_webhooks",
-        "tokens.migrations.0006_roles",
-        "tokens.migrations.0008_roles_of_following",
-        "tokens.migrations.0010_roles_of_deploying",
-        "tokens.migrations.0012_roles_of_saved_tokens",
-        "tokens.migrations.0014_roles_of_solana",
-        "tokens.migrations.0019_roles_of_markets",
-        "tokens.migrations.0021_spending_limits",
-        "tokens.migrations.0028_provider_refreshes",
-        "tokens.migrations.0041_saved_allowlists",
-        "tokens.migrations.0050_pool_backlogs",
-        "tokens.migrations.0042_uploads",
-        "pretokens.migrations.0002_roles",
-        "leaderboard.migrations.0002_roles",
-    )
-]
 
 
 def client_in(group: str) -> Client:
@@ -251,21 +229,6 @@ def test_an_operator_deletes_nothing(operator):
         assert operator.post(f"{address}{row.pk}/delete/", {"post": "yes"}).status_code == 403
 
 
-def remove_roles() -> None:
-    for migration in MIGRATIONS:
-        for operation in migration.Migration.operations:
-            if hasattr(operation, "reverse_code"):
-                operation.reverse_code(apps, connection.schema_editor())
-
-
-def test_taking_the_roles_back_leaves_what_others_gave_a_group():
-    own = Permission.objects.get(codename="view_user")
-    Group.objects.get(name=roles.SUPPORT).permissions.add(own)
-    remove_roles()
-    assert list(Group.objects.values_list("name", "permissions__codename")) == [(roles.SUPPORT, "view_user")]
-    remove_roles()
-
-
 def granted() -> dict[str, set[str]]:
     """Return group -> its permissions."""
     found: dict[str, set[str]] = {}
@@ -291,17 +254,43 @@ def named_otherwise() -> list[str]:
         return [name for (name,) in cursor.fetchall()]
 
 
-@pytest.mark.slow
-def test_the_roles_come_with_the_first_migration_of_all_and_go_and_come_again(own_tables):
+def grant() -> None:
+    roles.grant_permissions(apps=apps, using="default")
+
+
+def test_a_new_database_has_the_roles_of_the_table():
+    # Created by `migrate`, before Django's own permissions of the apps.
     expected = {
-        role: {name for migration in MIGRATIONS for name in migration.PERMISSIONS[role]}
-        for role in (roles.OPERATOR, roles.SUPPORT)
+        role: {f"{app}.{action}_{model}" for app, model, action in names} for role, names in roles.PERMISSIONS.items()
     }
-    # All migrations at once made this database, from no table.
     assert granted() == expected
     assert named_otherwise() == []
-    call_command("migrate", "accounts", "0003", verbosity=0)
-    assert granted() == {}
-    # Now there are all permissions already, as in an old installation.
-    call_command("migrate", verbosity=0)
-    assert granted() == expected
+
+
+def test_what_operators_changed_stays():
+    group, others = Group.objects.get(name=roles.SUPPORT), Permission.objects.filter(codename="view_user")
+    group.permissions.set(others)
+    grant()
+    assert list(group.permissions.all()) == list(others)
+
+
+def test_a_permission_is_granted_when_it_is_new():
+    Permission.objects.filter(codename="change_upload").delete()
+    before = granted()
+    grant()
+    after = granted()
+    assert after[roles.OPERATOR] - before[roles.OPERATOR] == {"tokens.change_upload"}
+    assert after[roles.SUPPORT] == before[roles.SUPPORT]
+    assert named_otherwise() == []
+
+
+def test_a_deleted_role_comes_back_without_members():
+    before = granted()
+    Group.objects.get(name=roles.SUPPORT).delete()
+    grant()
+    assert granted() == before
+
+
+def test_a_database_without_accounts_gets_no_roles(django_assert_num_queries):
+    with django_assert_num_queries(0):
+        roles.grant_permissions(apps=StateApps([], {}), using="default")

@@ -3,8 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from django.core.management import call_command
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import Identity, Person, SubjectKind
@@ -198,34 +197,6 @@ def test_many_calls_at_once_leave_a_fid_with_the_last_subject_and_each_subject_w
         user = resolve_user(token)
         assert user.person_ids[1:] == (resolve_user(by_fid(token.fid)).person_id,)
     assert all(len(user.person_ids) <= 2 for user in map(resolve_user, tokens))
-
-
-@pytest.mark.slow
-def test_what_was_one_pot_before_is_taken_apart_when_the_database_is_brought_up(own_tables):
-    single, shared, late = (Person.objects.create(fid=fid) for fid in (5, 6, 7))
-    now = timezone.now()
-    earlier = Person.objects.create(created_at=now - timedelta(hours=1))
-    unrelated = Person.objects.create(created_at=timezone.now() - timedelta(days=1))
-    call_command("migrate", "accounts", "0007", verbosity=0)
-    came = [("a", single, now), ("b", shared, now), ("c", shared, now), ("d", late, earlier.created_at)]
-    with connection.cursor() as cursor:
-        for subject, person, at in came:
-            row = [person.pk, PRIVY, subject, "id", at]
-            cursor.execute(
-                "INSERT INTO accounts_identity (person_id, issuer, subject, kind, created_at) "
-                "VALUES (%s, %s, %s, %s, %s)",
-                row,
-            )
-        links = [(late.pk, earlier.pk), (late.pk, unrelated.pk)]
-        cursor.executemany("UPDATE accounts_person SET linked_to_id = %s WHERE id = %s", links)
-    call_command("migrate", verbosity=0)
-    people = {row.subject: row.person for row in Identity.objects.select_related("person")}
-    # A single subject owned the whole row; for two, the owner is unknown.
-    assert people["a"] == single
-    assert people["d"] == earlier
-    assert len({shared.pk, people["b"].pk, people["c"].pk}) == 3
-    assert {person.fid for person in people.values()} == {None}
-    assert set(Person.objects.values_list("fid", "linked_to")) == {(None, None), (6, None), (7, None)}
 
 
 def test_the_database_keeps_the_rules():

@@ -122,7 +122,7 @@ def test_an_upgrade_keeps_what_stored_reports_counted(board, settings, is_config
     """Without a hub, the former version stored reports as unconfirmed and counted them."""
     Interaction.objects.update(is_confirmed=False)
     settings.FARCASTER_HUB_URL = "http://127.0.0.1:9" if is_configured else ""
-    migration = import_module("leaderboard.migrations.0009_confirm_stored_reports")
+    migration = import_module("leaderboard.migrations.0004_confirm_stored_reports")
     with connection.cursor() as cursor:
         for statement, parameters in migration.confirm_stored_reports(connection):
             cursor.execute(statement, parameters)

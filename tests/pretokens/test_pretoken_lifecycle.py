@@ -1,11 +1,9 @@
 """pretokens/lifecycle.py: pretokens' creation, deletion, expiry and restoration."""
 
 from datetime import timedelta
-from importlib import import_module
 from secrets import token_bytes
 
 import pytest
-from django.apps import apps
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
@@ -191,22 +189,3 @@ def test_restorers_at_once_make_no_more_pending_than_there_is_room_for():
     came = at_once(*[lambda row=row: lifecycle.restore_pretoken(row.pk) for row in rows])
     assert sorted(type(result).__name__ for result in came) == ["NoneType"] + ["NotRestorableError"] * 3
     assert len(shown(owner)) == 25
-
-
-def test_stored_keys_are_made_anew_and_of_pending_ones_that_collide_the_oldest_gets_it(owner):
-    now = timezone.now()
-
-    def stored(keyword, minutes, person=owner, **columns):
-        key = keyword.strip().casefold()
-        created_at = now + timedelta(minutes=minutes)
-        return PretokenFactory(owner=person, keyword=keyword, keyword_key=key, created_at=created_at, **columns)
-
-    newer, oldest = stored("do\u200bge", 2), stored("\uff24oge", 1)
-    ended, of_other = stored("doge\ufe0f", 3, deleted=True), stored("doge\ufe0f", 4, person=PersonFactory())
-    holder, beside = stored("cat", 6), stored("c\u200bat", 5)
-    blank = stored("\u3164", 7)
-    for _ in range(2):
-        import_module("pretokens.migrations.0004_visible_keywords").normalize_again(apps, None)
-        keys = dict(Pretoken.objects.values_list("pk", "keyword_key"))
-        assert [keys[row.pk] for row in (oldest, ended, of_other, holder)] == ["doge", "doge", "doge", "cat"]
-        assert [keys[row.pk] for row in (newer, beside, blank)] == ["do\u200bge", "c\u200bat", "\u3164"]

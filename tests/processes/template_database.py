@@ -57,13 +57,13 @@ def template() -> str:
 
 
 @contextmanager
-def own_database() -> Iterator[str]:
-    """Copy the template for the block, and return the copy's name."""
+def own_database(source: str = "") -> Iterator[str]:
+    """Copy a database for the block, by default the template, and return the copy's name."""
     name = f"test_own_{process_number()}"
     drop = _statement("DROP DATABASE IF EXISTS {} WITH (FORCE)", name)
     with psycopg.connect(database_url("postgres"), autocommit=True) as server:
         server.execute(drop)
-        server.execute(_statement("CREATE DATABASE {} TEMPLATE {}", name, template()))
+        server.execute(_statement("CREATE DATABASE {} TEMPLATE {}", name, source or template()))
         try:
             yield name
         finally:

@@ -12,8 +12,8 @@ from pathlib import Path
 from config.environment.variables import BASE_DIR
 from tests.processes.service_processes import python_of
 
-# Version 0.1.0, from which the first upgrade begins, until it has a tag.
-FIRST_VERSION = "a2005bf"
+# Version 0.2.0, from which an upgrade begins, until it has a tag.
+FIRST_VERSION = "fab1b19f"
 
 
 class MissingVersionError(Exception):

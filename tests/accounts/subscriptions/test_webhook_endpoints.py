@@ -1,10 +1,10 @@
 """The webhook API: a partner's endpoints, their secrets, tests, delivery log and replays."""
 
 from datetime import timedelta
+from importlib import import_module
 from ipaddress import ip_network
 
 import pytest
-from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
@@ -210,18 +210,12 @@ def test_an_owner_enables_what_no_operator_disabled(call, by):
     assert WebhookEndpoint.objects.get().disabled_by == ""
 
 
-@pytest.mark.slow
-def test_texts_of_the_former_version_become_a_column(own_tables):
-    call_command("migrate", "accounts", "0016", verbosity=0)
+def test_texts_of_the_former_version_become_a_column():
     texts = ("", "disabled by its owner", "disabled by an operator: a test", "nothing but failures for 5 days")
+    for text in texts:
+        WebhookEndpoint.objects.create(url=URL, disabled_reason=text, disabled_at=timezone.now() if text else None)
     with connection.cursor() as cursor:
-        for text in texts:
-            cursor.execute(
-                "INSERT INTO accounts_webhookendpoint (url, description, types, chain_ids, email, salt, created_at,"
-                " disabled_at, disabled_reason) VALUES (%s, '', '{}', '{}', '', '', now(), %s, %s)",
-                [URL, timezone.now() if text else None, text],
-            )
-    call_command("migrate", verbosity=0)
+        cursor.execute(import_module("accounts.migrations.0002_disabled_by").FILL)
     filled = dict(WebhookEndpoint.objects.values_list("disabled_reason", "disabled_by"))
     assert filled == dict(zip(texts, ("", "owner", "operator", "service"), strict=True))
 

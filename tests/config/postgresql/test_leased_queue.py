@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 from django.db import connection, transaction
-from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
-from psycopg import sql
 
 from accounts.models import SocialProfile, WebhookDelivery
 from accounts.profiles import social_refresh
@@ -343,54 +341,3 @@ def test_due_rows_are_read_from_an_index(queue):
     for part in queue.PARTS:
         plan = queue.objects.filter(part).due(timezone.now())[:10].explain()
         assert "Index Scan using" in plan and "_due on" in plan and "Sort" not in plan
-
-
-# Newer queues; all others had their tables at that time.
-_LATER = (HubQuote, PoolBacklog, ProviderRefresh, WebhookDelivery)
-FORMER = {queue: new for queue, new in QUEUES.items() if queue not in _LATER}
-TABLES = [queue._meta.db_table for queue in FORMER]
-BEFORE = {"tokens": "0014_roles_of_solana", "accounts": "0010_identities_by_kind", "leaderboard": "0003_one_agent_each"}
-AFTER = {"tokens": "0017_leased_markets", "accounts": "0011_leased_profiles", "leaderboard": "0005_leased_hub_casts"}
-# Earlier column names that `attempts` keeps.
-COUNTS = {SocialProfile: "misses", HubCursor: "failures", HubCast: "failures"}
-
-
-@pytest.mark.slow
-def test_the_migrations_keep_all_rows_and_rewrite_no_table(own_tables):
-    rows = {queue: new() for queue, new in FORMER.items()}
-    for queue, row in rows.items():
-        queue.objects.all().fail("a reason", due_at=timezone.now() + timedelta(days=1))
-        row.refresh_from_db()
-    due = {queue: row.due_at for queue, row in rows.items()}
-    with connection.cursor() as cursor:
-        files = read_files(cursor)
-        MigrationExecutor(connection).migrate([*BEFORE.items()])
-        assert {read_column(cursor, queue, COUNTS.get(queue, "attempts")) for queue in FORMER} == {1}
-        assert (
-            read_column(cursor, IndexRequest, "last_error") == read_column(cursor, HubCursor, "trouble") == "a reason"
-        )
-        MigrationExecutor(connection).migrate([*AFTER.items()])
-        assert read_files(cursor) == files
-        # A process with the former version inserts only its own columns.
-        cursor.execute(
-            "INSERT INTO accounts_socialprofile"
-            " (fid, username, display_name, pfp_url, bio, verified_addresses, due_at, misses)"
-            " VALUES (5, '', '', '', '', '{}', now(), 0)"
-        )
-    for queue, row in rows.items():
-        # Later versions' columns are not there.
-        row.refresh_from_db(fields=["attempts", "due_at", "leased_until", "unfinished", "last_error"])
-        assert (row.attempts, row.due_at, row.leased_until, row.unfinished) == (1, due[queue], None, 0)
-        assert row.last_error == ("a reason" if queue in (IndexRequest, TokenDocument, HubCursor) else "")
-
-
-def read_files(cursor):
-    """Return each table's file, which a rewrite would replace."""
-    cursor.execute("SELECT relname, relfilenode FROM pg_class WHERE relname = ANY(%s) ORDER BY 1", [TABLES])
-    return cursor.fetchall()
-
-
-def read_column(cursor, queue, name):
-    statement = sql.SQL("SELECT {} FROM {}").format(sql.Identifier(name), sql.Identifier(queue._meta.db_table))
-    cursor.execute(statement)
-    return cursor.fetchone()[0]

@@ -1,11 +1,9 @@
 """Agent descriptions by events: in any order, and with fields that belong to other agents."""
 
 import itertools
-from datetime import timedelta
 
 import pytest
-from django.core.management import call_command
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -161,31 +159,3 @@ def test_the_database_leaves_a_token_and_a_run_to_one():
     # Rows from before these keys were stored have none, and may repeat.
     RunFactory.create_batch(2, agent=agent, started_at=run.started_at, finished_at=run.finished_at)
     assert Run.objects.count() == 3
-
-
-@pytest.mark.slow
-def test_agents_that_shared_a_token_are_distinguished_when_the_database_is_brought_up(own_tables):
-    key, now = PartnerKeyFactory(), timezone.now()
-    call_command("migrate", "leaderboard", "0002", verbosity=0)
-    rows = [
-        ("partners", key.pk, 1, WALLET, None),
-        ("operators", None, 1, WALLET, None),
-        ("later", None, 1, WALLET, None),
-        ("first", key.pk, 2, WALLET, now - timedelta(days=1)),
-        ("second", key.pk, 2, WALLET, now),
-        ("alone", key.pk, None, "", now),
-        ("alone, too", key.pk, None, "", None),
-    ]
-    with connection.cursor() as cursor:
-        cursor.executemany(
-            "INSERT INTO leaderboard_agent (agent_id, partner_key_id, token_chain_id, token_address, described_at,"
-            " name, is_hidden, created_at) VALUES (%s, %s, %s, %s, %s, '', false, now())",
-            rows,
-        )
-    call_command("migrate", verbosity=0)
-    having = Agent.objects.exclude(token_address="")
-    assert set(having.values_list("agent_id", "token_chain_id")) == {("operators", 1), ("first", 2)}
-    assert {agent.name_told_at for agent in having} == {None, now - timedelta(days=1)}
-    second = Agent.objects.get(agent_id="second")
-    times = {second.fid_told_at, second.token_told_at, second.creator_told_at, second.wallets_told_at}
-    assert times == {second.described_at} == {now}

@@ -4,6 +4,7 @@ import json
 import logging
 import secrets
 from decimal import Decimal
+from importlib import import_module
 
 import pytest
 from django.core.management import call_command
@@ -319,18 +320,18 @@ def test_an_unknown_kind_of_alert_is_refused():
         DeployWalletFactory(alerts={"fees": "too high", "other": "a text"})
 
 
-@pytest.mark.slow
-def test_texts_of_the_former_version_become_alerts_and_codes(own_tables):
+def test_texts_of_the_former_version_become_alerts_and_codes():
     wallet, attempt = DeployWalletFactory(), DeployAttemptFactory()
     sent = {"attempt": attempt, "raw": b"", "max_fee": 1, "priority_fee": 1}
     texts = {"": "", "too poor: 5 wei": "insufficient_funds", "unanswered: ": "unknown"}
     for text in texts:
         SignedTransaction.objects.create(tx_hash=text, error=text, **sent)
-    call_command("migrate", "tokens", "0062", verbosity=0)
     with connection.cursor() as cursor:
         lines = "signer: no answer: gone\nfees: over the cap"
         cursor.execute("UPDATE tokens_deploywallet SET trouble = %s WHERE id = %s", [lines, wallet.pk])
-    call_command("migrate", verbosity=0)
+        cursor.execute(import_module("tokens.migrations.0013_wallet_alerts").FILL)
+        stored = import_module("tokens.migrations.0017_stored_rows")
+        cursor.execute(stored.ERROR_CODES, {"first": 0, "end": 2**63 - 1})
     wallet.refresh_from_db()
     assert wallet.alerts == {"signer": "no answer: gone", "fees": "over the cap"}
     assert dict(SignedTransaction.objects.values_list("error", "error_code")) == texts

@@ -8,7 +8,6 @@ from decimal import Decimal
 from random import Random
 
 import pytest
-from django.core.management import call_command
 from django.db import connection, transaction
 from django.db.models import Max
 
@@ -236,26 +235,6 @@ def test_an_interrupted_fill_continues():
     )
     sum_all_chains()
     assert stored_sums() == counted_sums()
-
-
-@pytest.mark.slow
-def test_events_of_an_earlier_version_are_summed_after_the_upgrade(own_tables):
-    call_command("migrate", "tokens", "0042", verbosity=0)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT proname FROM pg_proc WHERE proname ~ 'fee_day|_collections|_claims' ORDER BY 1")
-        assert [name for (name,) in cursor.fetchall()] == ["store_events_of_claims"]
-    history = History(11)
-    history.write(range(1, 30))
-    FeeClaimFactory(event=TokenEventFactory(token=history.tokens[0], block_number=20))
-    call_command("migrate", verbosity=0)
-    # A process with the earlier version writes events, too: the database adds them to the sums.
-    history.write(range(25, 40))
-    assert not summed_chains([CHAIN_ID])
-    fill_next_blocks(CHAIN_ID, batch=20)
-    history.write(range(1, 61))
-    sum_all_chains()
-    assert stored_sums() == counted_sums()
-    assert all(stored_sums())
 
 
 def test_sums_are_written_and_read_by_indexes():

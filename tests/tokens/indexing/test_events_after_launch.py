@@ -3,7 +3,6 @@
 from collections import defaultdict
 
 import pytest
-from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from eth_utils.crypto import keccak
@@ -577,23 +576,3 @@ def test_events_of_many_tokens_cost_as_many_queries_as_those_of_one(node):
     alone = queries(tokens[1])
     assert queries(*tokens) == alone
     assert TokenEvent.objects.count() == 12
-
-
-# The migration.
-
-
-@pytest.mark.slow
-def test_tokens_of_before_are_the_base_of_what_happens_later(own_tables, node):
-    # All in one database: the way back and forth takes seconds.
-    tokens = [launched(label) for label in ("deploy-airdrop", "deploy-multi-recipients", "legacy-v2-deploy")]
-    before = everything()[0]
-    call_command("migrate", "tokens", "0004", verbosity=0)
-    call_command("migrate", verbosity=0)
-    assert everything()[0] == before
-    for token in tokens:
-        update = event(token.contract_address, "UpdateAdmin(address,address)", ZERO, STRANGER, indexed=(0, 1))
-        changed = [row | {"admin": STRANGER} if row["id"] == token.pk else row for row in before]
-        index_logs(node, update)
-        assert everything()[0] == changed
-        index_requests.unwind_request(request_of("0x" + "ab" * 32))
-        assert everything()[0] == before

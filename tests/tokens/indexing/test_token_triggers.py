@@ -1,13 +1,9 @@
 """Triggers of the database: short grams, and the market and search entry of every token."""
 
-import io
 import json
 
-import psycopg
 import pytest
-from django.core.management import call_command
-from django.db import connection, transaction
-from django.db.migrations.recorder import MigrationRecorder
+from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 from psycopg.sql import SQL
@@ -184,38 +180,3 @@ def test_a_market_is_kept_when_its_token_changes():
     Market.objects.filter(pk=token.pk).update(market_cap=7)
     Token.objects.update(name="Renamed", blocked=True)
     assert Market.objects.get().market_cap == 7
-
-
-# The migration.
-
-
-def migrate(*words):
-    call_command("migrate", *words, verbosity=0, stdout=io.StringIO())
-
-
-@pytest.mark.slow
-def test_the_tables_come_and_go_with_their_migration(own_tables):
-    tokens = [TokenFactory(name="Before"), TokenFactory(name="Before", blocked=True)]
-    migrate("tokens", "0001")
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM tokens_token")
-        assert cursor.fetchone() == (2,)
-        for leftover in (
-            "SELECT FROM pg_proc WHERE proname IN ('short_grams', 'add_rows_of_tokens', 'update_search_entry')",
-            "SELECT FROM pg_class WHERE relname IN ('tokens_market', 'tokens_searchentry')",
-            "SELECT FROM pg_trigger WHERE tgrelid = 'tokens_token'::regclass AND NOT tgisinternal",
-            "SELECT FROM pg_statistic_ext",
-        ):
-            cursor.execute(leftover)
-            assert cursor.fetchall() == []
-    migrate()
-    assert has_rows(*(token.contract_address for token in tokens))
-    assert has_rows(*(token.contract_address for token in tokens), TokenFactory(name="After").contract_address)
-    assert ("tokens", "0002_search_and_market") in MigrationRecorder(connection).applied_migrations()
-
-
-def test_no_search_entry_exists_without_a_token():
-    violation = pytest.raises(psycopg.errors.ForeignKeyViolation)
-    with violation, transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        cursor.cursor.execute("INSERT INTO tokens_market (token_id) VALUES (1)")
