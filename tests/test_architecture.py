@@ -216,6 +216,7 @@ ALONE = {
     "config.web.body_limits": "shared by the web server and the API",
     "config.wsgi": "the web server names it",
     "development.local_accounts": "called by a management command only",
+    "development.setting_overrides": "named by processes that tests and `make run` start",
     "tokens.admin.list_filters": "shared by the admin's lists",
     "tokens.chains.abi.paths": "shared by the registry's declarations and the decoders of three rooms",
     "tokens.chains.evm.logs.blooms": "shared by readers and checks of logs",

@@ -126,7 +126,7 @@ def ground(place: Path) -> Iterator[Ground]:
             "DATABASE_URL": postgres.url,
             "REDIS_URL": valkey.url,
             "SECRET_KEY": secrets.token_urlsafe(50),
-            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "DJANGO_SETTINGS_MODULE": "development.setting_overrides",
             "LOG_LEVEL": "ERROR",
             "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.1",
             # More attempts than a receiver's timeouts on a busy machine.

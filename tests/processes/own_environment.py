@@ -18,7 +18,7 @@ def environment_on(database: str) -> dict[str, str]:
     return dict(os.environ) | {
         "DATABASE_URL": database_url(database),
         "REDIS_URL": redis_url,
-        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "DJANGO_SETTINGS_MODULE": "development.setting_overrides",
     }
 
 

@@ -107,7 +107,7 @@ def whole_service(place: Path, servers: Mapping[str, str]) -> Iterator[WholeServ
     with run_anvil() as rpc_url, ExitStack() as stack:
         deployment = deploy_contracts(rpc_url, chains_file=place / "chains.toml")
         environment = dict(os.environ) | {
-            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "DJANGO_SETTINGS_MODULE": "development.setting_overrides",
             "SECRET_KEY": secrets.token_urlsafe(50),
             "CHAINS_FILE": str(place / "chains.toml"),
             f"RPC_URLS_{CHAIN_ID}": rpc_url,
