@@ -92,7 +92,7 @@ def _run() -> None:
         sample_ports = _start_stand_ins(supervisor, environment | chain)
         environment |= chain | run_standins.standin_settings(sample_ports)
         if run_chains.has_development_chain(environment):
-            environment |= agent_reporter.ranking_settings(environment) | run_webhooks.receiver_settings(environment)
+            environment |= agent_reporter.RANKING_SETTINGS | run_webhooks.receiver_settings(environment)
         running_chain.publish_settings(chain | run_standins.command_settings(sample_ports))
         local = bundled.local_directory()
         run_webhooks.start_receiver(supervisor, environment, local=local, find_free_port=free_port)
@@ -138,8 +138,6 @@ def _read_settings() -> dict[str, str]:
         "WORKER_PROCESSES": str(settings.WORKER_PROCESSES),
         "STREAM_HOST": settings.STREAM_HOST,
         "STREAM_PORT": str(settings.STREAM_PORT),
-        "LAUNCH_EVERY_SECONDS": str(settings.LAUNCH_EVERY_SECONDS),
-        "TRADE_EVERY_SECONDS": str(settings.TRADE_EVERY_SECONDS),
         "PYTHONUNBUFFERED": "1",
         # Celery would warn about root in a container, too; production shows the warning.
         "PYTHONWARNINGS": os.environ.get("PYTHONWARNINGS", "ignore:You're running the worker with superuser"),
@@ -261,12 +259,9 @@ def _start_samples(supervisor: Supervisor, environment: Mapping[str, str]) -> No
     """Start the launcher, the traders and the sample agents' reporter, if this run has a development chain."""
     if not run_chains.has_development_chain(environment):
         return
-    senders = {"launcher": "LAUNCH_EVERY_SECONDS", "trader": "TRADE_EVERY_SECONDS"}
-    for name, setting in senders.items():
-        # 0 seconds turn the sample off.
-        if not float(environment[setting]):
-            continue
-        options = ["--rpc-url", environment[run_chains.DEVELOPMENT_RPC_URLS], "--every", environment[setting]]
+    intervals = {"launcher": settings.LAUNCH_EVERY_SECONDS, "trader": settings.TRADE_EVERY_SECONDS}
+    for name, seconds in intervals.items():
+        options = ["--rpc-url", environment[run_chains.DEVELOPMENT_RPC_URLS], "--every", str(seconds)]
         command = [sys.executable, "-m", f"development.devchain.{name}", *options]
         supervisor.start(name, command, environment=environment)
     arguments = [_address(environment), str(bundled.local_directory() / "partner-key")]

@@ -91,9 +91,10 @@ def _describe(environment: Mapping[str, str]) -> str:
     if settings.SOLANA_CHAIN_ID in settings.RPC_URLS:
         chains.append(f"Solana as chain {settings.SOLANA_CHAIN_ID}")
     if has_development_chain(environment):
-        samples = ("launch", environment["LAUNCH_EVERY_SECONDS"]), ("trade", environment["TRADE_EVERY_SECONDS"])
-        paces = (f", a {name} every {every.removesuffix('.0')} s" for name, every in samples if float(every))
-        chains.append(f"development chain {anvil.CHAIN_ID} at {environment[DEVELOPMENT_RPC_URLS]}{''.join(paces)}")
+        samples = (
+            f"a launch every {settings.LAUNCH_EVERY_SECONDS:g} s, a trade every {settings.TRADE_EVERY_SECONDS:g} s"
+        )
+        chains.append(f"development chain {anvil.CHAIN_ID} at {environment[DEVELOPMENT_RPC_URLS]}, {samples}")
     return "; ".join(chains) or (
         "none: install Node 20 and `make run` again for a development chain,\n"
         "                  or set RPC_URLS_<chainId>, such as RPC_URLS_8453=https://..."

@@ -12,6 +12,8 @@ from pretokens.models import Pretoken, PretokenState
 MAX_PENDING = 25
 # One response contains all pending pretokens. An airdrop with 100,000 entries has about 7 million bytes.
 MAX_PENDING_BYTES = 16 * 1024 * 1024
+# In any state: a user could create and delete without end.
+MAX_STORED_BYTES = 128 * 1024 * 1024
 
 
 class KeywordTakenError(PermanentError):
@@ -49,9 +51,9 @@ def check_pending_quota(pretoken: Pretoken, *, person_ids: Collection[int]) -> N
 def check_storage_quota(pretoken: Pretoken, *, person_ids: Collection[int]) -> None:
     """Raise PretokenQuotaError if the user's stored bytes, whatever the state, would exceed the quota."""
     stored_bytes = Pretoken.objects.owned_by(person_ids).aggregate(size=Sum("size", default=0))["size"]
-    if stored_bytes + pretoken.size > settings.PRETOKEN_ROOM_BYTES:
+    if stored_bytes + pretoken.size > MAX_STORED_BYTES:
         raise PretokenQuotaError(
-            f"your pretokens, including deleted ones, would exceed {settings.PRETOKEN_ROOM_BYTES} bytes in total; "
+            f"your pretokens, including deleted ones, would exceed {MAX_STORED_BYTES} bytes in total; "
             f"deleted ones count until {settings.PRETOKEN_KEPT_DAYS} days after their expiry"
         )
 

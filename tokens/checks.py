@@ -103,13 +103,7 @@ def check_following(**_: Any) -> list[CheckMessage]:
         Warning(text, id="tokens.W002")
         for text in _unused_settings(settings_by_name, consequence="the chain is not followed")
     ]
-    unused += _check_solana()
-    if settings.FOLLOW_RANGE_BLOCKS <= settings.FOLLOW_LONGEST_RANGE_BLOCKS:
-        return [*unused]
-    return [
-        *unused,
-        Error("FOLLOW_RANGE_BLOCKS is larger than FOLLOW_LONGEST_RANGE_BLOCKS, the maximum.", id="tokens.E003"),
-    ]
+    return [*unused, *_check_solana()]
 
 
 def _check_solana() -> Iterator[Warning]:

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.db.models import F
 from django.urls import reverse
 from django.utils.text import Truncator
 
 from accounts.models import EndpointState, WebhookEndpoint
 from accounts.subscriptions.delivery_counts import MAX_COUNTED, Outcome, count_deliveries, longest_wait
+from accounts.subscriptions.notices import DAYS_UNTIL_DISABLED
 from config.events.outbox import measure_outbox, newest_event_id
 from config.operators.admin_pages import change_url
 from config.operators.dashboard import Figure, Panel, time_ago
@@ -83,7 +83,7 @@ def _endpoints(endpoints: list[WebhookEndpoint], now: datetime) -> Iterator[Figu
     for endpoint in failed[:_ENDPOINTS_SHOWN]:
         is_failing = endpoint.state == EndpointState.FAILING
         since = endpoint.failing_since if is_failing else endpoint.disabled_at
-        text = f"it is disabled after {settings.WEBHOOK_DISABLE_DAYS} days" if is_failing else endpoint.disabled_reason
+        text = f"it is disabled after {DAYS_UNTIL_DISABLED} days" if is_failing else endpoint.disabled_reason
         yield Figure(
             label=Truncator(endpoint.url).chars(_URL_SHOWN),
             value=str(endpoint.state.label),

@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts.models import DisabledBy, PartnerKey, WebhookDelivery, WebhookEndpoint
 from accounts.models.webhooks import new_salt
 from accounts.subscriptions.endpoint_events import Notice
-from accounts.subscriptions.notices import store_notice
+from accounts.subscriptions.notices import DAYS_UNTIL_DISABLED, store_notice
 from config.http.errors import PermanentError
 from config.http.public_client import AddressForbiddenError, may_be_allowed, parse_public_url
 from config.parsing.json_rules import web_address
@@ -148,8 +148,8 @@ def record_failure(endpoint: WebhookEndpoint, *, pause: timedelta | None) -> Non
     rows.filter(failing_since__isnull=True).update(failing_since=now)
     if pause is not None:
         rows.update(paused_until=now + pause)
-    limit = timedelta(days=settings.WEBHOOK_DISABLE_DAYS)
-    reason = f"nothing but failures for {settings.WEBHOOK_DISABLE_DAYS} days"
+    limit = timedelta(days=DAYS_UNTIL_DISABLED)
+    reason = f"nothing but failures for {DAYS_UNTIL_DISABLED} days"
     if disable_endpoint(endpoint, reason, by=DisabledBy.SERVICE, notice=True, failing_before=now - limit):
         return
     with transaction.atomic():

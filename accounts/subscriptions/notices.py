@@ -15,6 +15,9 @@ from config.parsing.timestamps import format_timestamp
 
 logger = logging.getLogger(__name__)
 
+# Days with only failures after which an endpoint is disabled; after half of them its owner gets a notice.
+DAYS_UNTIL_DISABLED = 5
+
 _TEXTS = {
     Notice.FAILING: (
         "Webhook endpoint is failing",
@@ -54,7 +57,7 @@ def _send_mail(notice: Notice, data: dict[str, Any], *, to: str) -> None:
         return
     subject, text = _TEXTS[notice]
     words = {"url": data["url"], "since": data["failingSince"], "reason": data["reason"]}
-    body = text.format(**words, days=settings.WEBHOOK_DISABLE_DAYS)
+    body = text.format(**words, days=DAYS_UNTIL_DISABLED)
     # One mail each: no receiver sees another's address.
     for receiver in receivers:
         try:

@@ -58,7 +58,12 @@ def measure_workers() -> dict[str, Any]:
 
 def _run(requests: Sequence[tuple[int, str]], *, workers: int, kills: bool = False) -> dict[str, float]:
     """Have the workers index all requests."""
-    environment = os.environ | {"WORKER_PROCESSES": "1", "INDEX_LEASE_SECONDS": _LEASE_SECONDS, "LOG_LEVEL": "ERROR"}
+    environment = os.environ | {
+        "DJANGO_SETTINGS_MODULE": "development.setting_overrides",
+        "OVERRIDE_INDEX_LEASE_SECONDS": _LEASE_SECONDS,
+        "WORKER_PROCESSES": "1",
+        "LOG_LEVEL": "ERROR",
+    }
     with ExitStack() as stack:
         running = [stack.enter_context(service("worker", environment)) for _ in range(workers)]
         stack.enter_context(service("beat", environment))

@@ -34,6 +34,8 @@ _READS = ("GET", "HEAD")
 _UNSHARED = frozenset({"HTTP_AUTHORIZATION", "HTTP_COOKIE", "HTTP_TRANSFER_ENCODING", "HTTP_X_API_KEY"})
 _NO_BODY = ("", "0")
 _LONGEST_KEY = 2048
+# Of each web process.
+_MAX_BYTES = 32 * 1024 * 1024
 # Documents, which have no parameters: a query would give each request its own entry.
 _DOCUMENTS = (".md", ".txt")
 # An entry's memory besides its texts: the longest key, and 4 KiB for Python objects by sys.getsizeof.
@@ -165,6 +167,6 @@ def cache_public_responses(application: WSGIApplication) -> WSGIApplication:
     return EdgeCache(
         application,
         seconds=settings.EDGE_CACHE_SECONDS,
-        max_bytes=settings.EDGE_CACHE_MB * 1024 * 1024,
+        max_bytes=_MAX_BYTES,
         prefixes=settings.EDGE_CACHE_PREFIXES,
     )

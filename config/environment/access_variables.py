@@ -14,22 +14,13 @@ _CALLS = (0, 1_000_000)
 class OperatorVariables:
     """Users and operators: log-in, and what users store."""
 
-    IDENTITY_TIMEOUT_SECONDS: float = variable(kinds.number(0.1, 10.0), "3")
-    """Timeout in seconds for each step of a call for an issuer's keys: connection, response head, body. A request that
-    is blocked on another request's call has the same timeout."""
     ADMIN_TOTP_REQUIRED: bool = variable(kinds.switch, "false")
     """Whether every operator needs a second factor (codes from an authenticator app). A second factor that is set up is
     always required."""
-    LOGIN_FAILURE_LIMIT: int = variable(kinds.whole_number(1, 1000), "5")
-    """Number of wrong passwords that locks a name out for one client address."""
-    LOGIN_LOCK_MINUTES: int = variable(kinds.whole_number(1, 10_080), "15")
-    """Lock-out in minutes, from the last wrong password."""
     ADMIN_SESSION_HOURS: int = variable(kinds.whole_number(1, 8760), "12")
     """Session length in hours, for operators and administrators."""
     PRETOKEN_KEPT_DAYS: int = variable(kinds.whole_number(0, _DECADE), "7")
     """Retention in days for deleted, expired and deployed pretokens; a deployed pretoken's row stays."""
-    PRETOKEN_ROOM_BYTES: int = variable(kinds.whole_number(2**20, 2**40), "134217728")
-    """Storage quota per user in bytes (128 MiB), for pretokens in any state."""
     KEY_USAGE_DAYS: int = variable(kinds.whole_number(1, _DECADE), "400")
     """Retention in days for partner keys' usage counts."""
 
@@ -67,5 +58,3 @@ class RateLimitVariables:
     RATE_LIMIT_LOGIN: int = variable(kinds.whole_number(*_CALLS), "20")
     """Passwords and second-factor codes a minute by client address, over all names. It covers the admin site and
     administrator log-ins."""
-    RATE_LIMIT_ADMIN_VERIFY: int = variable(kinds.whole_number(*_CALLS), "5")
-    """Administrator log-ins a minute by client address, rejected ones included. Without Redis they are 503."""

@@ -11,8 +11,8 @@ from config.environment.variables import per_chain, variable
 
 # Gas prices in gwei: a lower limit would never be mined; a higher one is a typing error.
 _GAS_PRICES = (Decimal("0.001"), Decimal(1_000_000))
-# Days, and seconds.
-_DECADE, _DAY = 3650, 86_400
+# Days.
+_DECADE = 3650
 _COINS = (Decimal(0), Decimal(1_000_000))
 
 
@@ -53,36 +53,17 @@ class ChainVariables:
     """Solana's chain id in the API and in `RPC_URLS_<chainId>`; `CHAINS_FILE` names your launchpad's accounts there. It
     is stored with tokens: choose it before the first token."""
     RPC_TIMEOUT_SECONDS: float = variable(kinds.number(0.1, 120.0), "10")
-    """Timeout in seconds for one HTTP request to a node."""
-    RPC_ATTEMPTS: int = variable(kinds.whole_number(1, 20), "4")
-    """Attempts per call, over all the chain's nodes."""
-    RPC_PATIENCE_SECONDS: float = variable(kinds.number(0.1, 300.0), "12")
-    """Deadline per call in seconds, over all its attempts; a request may be blocked for as long."""
-    RPC_BATCH_SIZE: int = variable(kinds.whole_number(1, 1000), "50")
-    """JSON-RPC calls per HTTP request."""
+    """Timeout in seconds for one HTTP request to a node. A call and its retries have 12 seconds, or 2 more than it."""
     FOLLOW_CONCURRENCY: int = variable(kinds.whole_number(1, 32), "4")
     """Concurrent block ranges in the historical sync; on Solana concurrent requests."""
-    FOLLOW_RANGE_BLOCKS: int = variable(kinds.whole_number(1, 1_000_000), "2000")
-    """Initial range size in blocks; ranges adapt to a provider's limits."""
-    FOLLOW_LONGEST_RANGE_BLOCKS: int = variable(kinds.whole_number(1, 1_000_000), "20000")
-    """Maximum range size in blocks."""
     FOLLOW_POLL_SECONDS: float = variable(kinds.number(0.05, 60.0), "2")
     """Longest polling interval in seconds for new blocks without a WebSocket; it adapts to the chain's block time."""
     FOLLOW_VERIFY: str = variable(kinds.choice("logs", "bloom", "receipts"), "bloom")
     """[Verification](#verification-of-final-blocks) of final blocks. `logs` fetches the logs again, from another URL if
     there is one; `bloom` also searches the bloom filters for missing logs; `receipts` reads every block's receipts."""
-    FOLLOW_VERIFY_SECONDS: float = variable(kinds.number(0.1, 3600.0), "10")
-    """Seconds between verifications of final blocks; longer means fewer calls."""
-    FOLLOW_LAG_ALARM_SECONDS: int = variable(kinds.whole_number(1, _DAY), "120")
-    """Lag in seconds from which a chain is not ready, and the dashboard raises an alarm. If no node reports a block,
-    lag counts after 30 seconds."""
     FOLLOW_CLAIMS_SECONDS: float = variable(kinds.number(0.1, 86_400.0), "300")
     """Seconds between checks of Solana pools: claimed fees, prices and curves, a hundred pools per call. If fees have
     grown, the pool's own transactions are read: a creator's claim names no followed account."""
-    INDEX_MAX_ATTEMPTS: int = variable(kinds.whole_number(1, 100), "12")
-    """Attempts to find an unknown transaction until its index request fails."""
-    INDEX_LEASE_SECONDS: int = variable(kinds.whole_number(1, 3600), "60")
-    """Lease in seconds for an index request; after it the sweeper enqueues the request again."""
     SAVED_TOKEN_DAYS: int = variable(kinds.whole_number(1, _DECADE), "30")
     """Retention in days for saved tokens that the chain has not confirmed. Failed index requests from pages have the
     same retention."""
@@ -138,18 +119,3 @@ class DeploymentVariables:
     DEPLOY_DAILY_DEV_BUY_ETH: Decimal = variable(kinds.amount(*_COINS), "10")
     """Highest sum of dev buys by partner key and chain per day in UTC, whatever [operators](operators.md#tasks) allow;
     by default they allow none."""
-
-
-@frozen(slots=False, repr=False)
-class DevelopmentVariables:
-    """The development chain of `make run`."""
-
-    ANVIL: Path | None = variable(kinds.program, empty=None)
-    """Path of anvil, the development chain.
-
-    Default: the one that npm installed in `development/devchain/`
-    """
-    LAUNCH_EVERY_SECONDS: float = variable(kinds.number(0.1, 86_400.0), "15")
-    """Seconds between two sample launches on the development chain."""
-    TRADE_EVERY_SECONDS: float = variable(kinds.number(0.0, 86_400.0), "5")
-    """Seconds between two sample trades on the development chain; 0 for none."""

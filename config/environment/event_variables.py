@@ -6,8 +6,8 @@ from config.environment import kinds
 from config.environment.variables import variable
 from config.http.public_addresses import Network
 
-# Days, and seconds.
-_DECADE, _DAY = 3650, 86_400
+# Days.
+_DECADE = 3650
 
 
 @frozen(slots=False, repr=False)
@@ -18,15 +18,6 @@ class EventVariables:
     """Retention in days for events and webhook deliveries, rounded up to weeks."""
     EVENT_HISTORY_HOURS: int = variable(kinds.whole_number(0, 24 * _DECADE), "24")
     """Block age in hours from which a historical sync stores no events."""
-    WEBHOOK_SCHEDULE_SECONDS: tuple[int, ...] = variable(
-        kinds.several(kinds.whole_number(0, 7 * _DAY), "delays in seconds, separated by commas"),
-        "0,5,300,1800,7200,18000,36000,50400,72000,86400",
-    )
-    """Delays in seconds before a webhook delivery's attempts, the first one after the event; together 75.6 hours."""
-    WEBHOOK_TIMEOUT_SECONDS: float = variable(kinds.number(0.1, 30.0), "15")
-    """Timeout per attempt in seconds, from the DNS lookup to the end of the response."""
-    WEBHOOK_DISABLE_DAYS: int = variable(kinds.whole_number(1, 365), "5")
-    """Days with only failures after which an endpoint is disabled; its owner gets a notice after half this time."""
     WEBHOOK_THREADS: int = variable(kinds.whole_number(2, 256), "16")
     """Concurrent attempts in an `events` process, twice as many while some take over 0.1 s; each needs a connection to
     PostgreSQL."""
@@ -74,19 +65,11 @@ class DocumentVariables:
     """
     SOCIAL_BASE_URL: str = variable(kinds.base_url, "https://api.neynar.com")
     """URL of Neynar's API or a compatible one, used with a key."""
-    SOCIAL_TIMEOUT_SECONDS: float = variable(kinds.number(0.1, 10.0), "5")
-    """Timeout in seconds for each step of a call to the provider: connection, response head, body."""
     SOCIAL_REFRESH_HOURS: int = variable(kinds.whole_number(1, 8760), "24")
     """Hours until a profile is fetched again."""
     FETCH_DOCUMENTS: bool = variable(kinds.switch, "true")
     """Whether documents at Solana launches' metadata URIs are fetched: description, picture and links. Anyone who
     launches a token chooses the host; only public addresses are contacted, on ports 80 and 443."""
-    DOCUMENT_TIMEOUT_SECONDS: float = variable(kinds.number(0.1, 30.0), "10")
-    """Timeout per document in seconds, from the DNS lookup to the last byte, with all redirects."""
-    DOCUMENT_MAX_BYTES: int = variable(kinds.whole_number(1024, 16 * 2**20), "262144")
-    """Maximum document size in bytes, after decompression."""
-    DOCUMENT_ATTEMPTS: int = variable(kinds.whole_number(1, 100), "12")
-    """Attempts to fetch a document, with retry delays from 15 seconds up to a day."""
     IPFS_GATEWAY_URL: tuple[str, ...] = variable(kinds.gateways, "https://ipfs.io/ipfs,https://dweb.link/ipfs")
     """Gateways for `ipfs://CID/path`, fetched as `<gateway>/CID/path`, separated by commas. If a gateway fails or lacks
     the file, the next one is used; `off` disables such documents."""

@@ -41,14 +41,9 @@ class InstallationVariables:
     clients](running.md#slow-and-hostile-clients)."""
     WORKER_PROCESSES: int = variable(kinds.whole_number(1, 64), "2")
     """Concurrent Celery tasks of the worker."""
-    WEB_BODY_TIMEOUT_SECONDS: float = variable(kinds.number(0.1, 600.0), "30")
-    """Deadline in seconds for a whole request body, from the end of the headers; then 408."""
     WEB_RESPONSE_TIMEOUT_SECONDS: float = variable(kinds.number(0.1, 600.0), "50")
     """Deadline in seconds for a response, from the end of the request; then 503 with `Retry-After`. Set it below the
     front proxy's timeout (nginx: 60)."""
-    WEB_BODY_MEMORY_MB: int = variable(kinds.whole_number(33, 65_536), "64")
-    """Memory in MiB per web process for bodies that arrive, wait or are processed. One client address may use a
-    quarter, then 503."""
     STREAM_HOST: str = variable(kinds.listening_address, "127.0.0.1")
     """IP address that the event [stream](events.md#stream) listens on, no host name."""
     STREAM_PORT: int = variable(kinds.whole_number(1, 65_535), "8001")
@@ -63,9 +58,6 @@ class InstallationVariables:
     """Maximum open streams per process; more get 503."""
     STREAM_CLIENTS_PER_ADDRESS: int = variable(kinds.whole_number(1, 100_000), "20")
     """Maximum open streams per client address and process; more get 429."""
-    STREAM_HEARTBEAT_SECONDS: float = variable(kinds.number(0.1, 300.0), "15")
-    """Seconds between a stream's heartbeats. A client whose full buffer does not drain within two heartbeats is
-    disconnected."""
     SECRET_KEY: str = variable(kinds.matching(".{50,}", "at least 50 random characters"), accepts_file=True)
     """At least 50 random characters that sign sessions; required with `DATABASE_URL`.
 
@@ -148,8 +140,6 @@ class ServerVariables:
     Default: none: all reads use `DATABASE_URL`
     Example: postgres://user:password@replica:5432/launchboard
     """
-    READ_REPLICA_MAX_LAG_SECONDS: float = variable(kinds.number(0.1, 3600.0), "5")
-    """Lag in seconds above which public reads skip the replica."""
     REDIS_URL: str = variable(str, accepts_file=True)
     """Redis 7 or Valkey 8, or later: cache and Celery's broker. With sentinels its host is the master's name.
 
@@ -168,8 +158,6 @@ class ServerVariables:
     Default: `.local`
     Example: .local
     """
-    LAUNCHBOARD_REDIS_DB: int = variable(kinds.whole_number(0, 255), "0")
-    """Database number in the bundled Valkey, from 0 to 255; each test process has its own."""
 
 
 @frozen(slots=False, repr=False)
@@ -178,8 +166,6 @@ class CacheVariables:
 
     EDGE_CACHE_SECONDS: float = variable(kinds.number(0, 60), "2")
     """Longest TTL in seconds for a cached public response, if Cache-Control allows it; 0 disables the cache."""
-    EDGE_CACHE_MB: int = variable(kinds.whole_number(1, 4096), "32")
-    """Cache size in MiB per web process."""
     SEARCH_TIMEOUT_MS: int = variable(kinds.whole_number(1, 60_000), "1500")
     """Database timeout for one search or filtered list, in milliseconds. A sixth of it limits a filtered
     list's count, and a scan in sort order, after which the matches are sorted."""

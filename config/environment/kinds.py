@@ -1,6 +1,5 @@
 """Environment variable kinds: text parsers that raise UnusableValueError with the expected form."""
 
-import os
 import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal
@@ -168,14 +167,6 @@ def directory(text: str) -> Path:
     if not path.is_absolute() or len(text) > _MAX_PATH:
         raise ValueError
     return path
-
-
-@expecting("the path of an executable file")
-def program(text: str) -> Path:
-    """Parse the path of an executable."""
-    if not (os.path.isfile(text) and os.access(text, os.X_OK)):
-        raise ValueError
-    return Path(text)
 
 
 def url(*schemes: str) -> Parser[str]:

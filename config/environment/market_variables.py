@@ -18,9 +18,6 @@ class MarketVariables:
     )
     """Ids of chains whose market data comes from the provider, separated by commas, such as 8453,101. On other chains
     it comes from trades that the follower reads."""
-    MARKET_PRICE_TOLERANCE_PERCENT: float = variable(kinds.number(0.01, 100.0), "2")
-    """Difference in percent between a quote token's [reference pools](chains.md#prices-in-usd) above which operators
-    get an alarm."""
     MARKET_COMPARE_PERCENT: float = variable(kinds.number(0.0, 1000.0), "0")
     """Difference in percent between our own price and the provider's that raises an alarm; 0 compares none: [market
     data](market.md#from-a-provider)."""
@@ -37,10 +34,6 @@ class MarketVariables:
     """
     MARKET_CALLS_PER_MINUTE: int = variable(kinds.whole_number(1, 10_000), "30")
     """Provider's rate limit in calls per minute, over all processes."""
-    MARKET_ADDRESSES_PER_CALL: int = variable(kinds.whole_number(1, 100), "30")
-    """Pools per call."""
-    MARKET_TIMEOUT_SECONDS: float = variable(kinds.number(0.1, 10.0), "5")
-    """Timeout in seconds for each step of a call to the provider: connection, response head, body."""
     MARKET_CATEGORY: str = variable(kinds.matching("[a-z0-9_-]{1,100}", "small letters, digits, - and _"))
     """Provider's category for trending pools, such as your launchpad's own; it requires a key."""
     TRADE_DAYS: int = variable(kinds.whole_number(0, _DECADE), "0")

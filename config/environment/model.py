@@ -10,7 +10,7 @@ from attrs import frozen
 
 from config.environment import kinds
 from config.environment.access_variables import OperatorVariables, RateLimitVariables
-from config.environment.chain_variables import ChainVariables, DeploymentVariables, DevelopmentVariables
+from config.environment.chain_variables import ChainVariables, DeploymentVariables
 from config.environment.event_variables import DocumentVariables, EventVariables
 from config.environment.installation_variables import CacheVariables, InstallationVariables, ServerVariables
 from config.environment.issuers import IssuerVariables
@@ -19,32 +19,22 @@ from config.environment.site_variables import SiteVariables
 from config.environment.upload_variables import UploadVariables
 from config.environment.variables import variable
 
-# Days, and seconds.
-_DECADE, _DAY = 3650, 86_400
+# Days.
+_DECADE = 3650
 
 
 @frozen(slots=False, repr=False)
 class LeaderboardVariables:
     """Agent leaderboard."""
 
-    LEADERBOARD_24H_SECONDS: int = variable(kinds.whole_number(15, _DAY), "300")
-    """Seconds between two rankings for the last day."""
-    LEADERBOARD_7D_SECONDS: int = variable(kinds.whole_number(15, _DAY), "900")
-    """Seconds between two rankings for the last seven days."""
-    LEADERBOARD_30D_SECONDS: int = variable(kinds.whole_number(15, _DAY), "3600")
-    """Seconds between two rankings for the last thirty days."""
     LEADERBOARD_FACT_DAYS: int = variable(kinds.whole_number(31, _DECADE), "90")
     """Retention in days for facts about agents; the longest interval is 30 days. Each account's last social score
     stays."""
-    LEADERBOARD_SNAPSHOT_MINUTES: int = variable(kinds.whole_number(1, 10_080), "30")
-    """Retention in minutes for a replaced ranking, for clients that page through it."""
     LEADERBOARD_AGENTS_PER_KEY: int = variable(kinds.whole_number(1, 1_000_000), "1000")
     """Maximum agents that a partner key may describe: each agent has a row in every ranking, ranked or not."""
     LEADERBOARD_ACTOR_SCORES: bool = variable(kinds.switch, "false")
     """Whether the service fetches social profiles, for their scores, for all accounts that interact with agents.
     Providers charge for each profile. Profiles of agents' creators are always fetched."""
-    HUB_PULL_SECONDS: int = variable(kinds.whole_number(10, _DAY), "120")
-    """Seconds between two pulls for an agent's casts from the hub at `FARCASTER_HUB_URL`."""
 
 
 @frozen(slots=False, repr=False)
@@ -56,7 +46,6 @@ class Environment(
     CacheVariables,
     ChainVariables,
     DeploymentVariables,
-    DevelopmentVariables,
     IssuerVariables,
     OperatorVariables,
     RateLimitVariables,

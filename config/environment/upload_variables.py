@@ -4,7 +4,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from config.environment.kinds import api_key, base_url, choice, directory, matching, number, whole_number
+from config.environment.kinds import api_key, base_url, choice, directory, matching, whole_number
 from config.environment.secret import Secret
 from config.environment.variables import variable
 
@@ -36,12 +36,8 @@ class UploadVariables:
     Default: `SITE_URL`/uploads
     """
     # A client address may use a quarter of WEB_BODY_MEMORY_MB, which is at least 33 MiB.
-    UPLOAD_PICTURE_MAX_BYTES: int = variable(whole_number(65_536, 8 * 2**20), "5242880")
-    """Maximum picture size in bytes; at most 8 MiB."""
     UPLOAD_DAILY_BYTES: int = variable(whole_number(0, 2**50), "104857600")
     """Bytes that a partner key may add to the storage per day in UTC; 0 is no limit."""
-    UPLOAD_TIMEOUT_SECONDS: float = variable(number(0.1, 30.0), "10")
-    """Timeout in seconds for each step of a call to the storage: connection, response head, body."""
     UPLOAD_S3_URL: str = variable(base_url)
     """S3-like service without the bucket, such as `https://s3.eu-central-1.amazonaws.com`."""
     UPLOAD_S3_BUCKET: str = variable(

@@ -1,5 +1,6 @@
 """The development chain's node: anvil, from the npm package that package.json pins."""
 
+import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -9,8 +10,6 @@ from signal import SIGTERM
 
 import requests
 
-from config.environment.model import Environment
-from config.environment.variables import read_variables
 from development.servers.processes import die_with_parent, free_port
 
 CHAIN_ID = 31337
@@ -38,7 +37,7 @@ LAUNCHPADS_FILE = _HERE / "launchpads.toml"
 _BINARIES = "node_modules/@foundry-rs/anvil-*/bin/anvil"
 _NOT_INSTALLED = (
     "anvil is not installed: run `npm ci --ignore-scripts` in devchain/; on systems other than "
-    "Linux and macOS, install Foundry's anvil and put its path into the variable ANVIL"
+    "Linux and macOS, install Foundry's anvil on the PATH"
 )
 # Anvil truncates the file that it writes, and refuses to load a truncated one. So it writes a file of its own, which
 # replaces the loaded one at the next start if it is whole: each brace is closed. Strings have no braces.
@@ -57,12 +56,10 @@ class AnvilError(Exception):
 
 
 def find_anvil() -> Path | None:
-    """Return the binary: the file in the variable ANVIL, else the one that npm installed; None without either.
-
-    Raises ImproperlyConfigured if ANVIL is not an executable file.
-    """
-    configured = read_variables(Environment).ANVIL
-    return configured or next((path for path in sorted(_HERE.glob(_BINARIES)) if path.is_file()), None)
+    """Return the binary that npm installed, else `anvil` on the PATH; None without either."""
+    on_path = shutil.which("anvil")
+    installed = [path for path in sorted(_HERE.glob(_BINARIES)) if path.is_file()]
+    return next(iter(installed), Path(on_path) if on_path else None)
 
 
 def anvil_command(

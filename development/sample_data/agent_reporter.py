@@ -8,7 +8,6 @@ idempotent: a restart reports them again without effect.
 
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -32,12 +31,10 @@ _BATCH = 1_000
 # Retry delay in seconds: while the service does not respond, and after it rejected a request.
 _RETRY_SECONDS, _REJECTED_RETRY_SECONDS = 1.0, 60.0
 # Frequent rankings beside sample agents, so that changes are visible.
-_PACE = {"LEADERBOARD_24H_SECONDS": "15", "LEADERBOARD_7D_SECONDS": "30", "LEADERBOARD_30D_SECONDS": "60"}
-
-
-def ranking_settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return settings for frequent rankings, except settings that the environment has."""
-    return {name: value for name, value in _PACE.items() if not environment.get(name)}
+RANKING_SETTINGS = {
+    "DJANGO_SETTINGS_MODULE": "development.setting_overrides",
+    "OVERRIDE_LEADERBOARD_SECONDS": '{"24h": 15, "7d": 30, "30d": 60}',
+}
 
 
 def leaderboard_greeting(address: str, *, are_samples: bool) -> str:

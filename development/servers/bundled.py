@@ -95,9 +95,8 @@ def database_url() -> str:
 
 
 def redis_url() -> str:
-    """Return the bundled Valkey's URL, running or not. LAUNCHBOARD_REDIS_DB selects the numbered database."""
-    number = read_variables(ServerVariables).LAUNCHBOARD_REDIS_DB
-    return f"unix://{socket_directory() / _VALKEY_SOCKET}?db={number}"
+    """Return the bundled Valkey's URL, running or not."""
+    return f"unix://{socket_directory() / _VALKEY_SOCKET}?db=0"
 
 
 def secret_key() -> str:

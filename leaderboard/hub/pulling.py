@@ -35,6 +35,8 @@ logger = logging.getLogger(__name__)
 # Rows per claim, and the lease, which is longer than a task may run.
 AGENT_BATCH, CAST_BATCH, QUOTE_BATCH = 10, 20, 20
 LEASE = timedelta(seconds=300)
+# Time between two pulls for an agent's casts.
+AGENT_PULL_INTERVAL = timedelta(seconds=120)
 # Hubs synchronise with each other: messages that are this much older than the newest may still arrive.
 OVERLAP_SECONDS = 600
 # New pages per agent and pull, so that a very active agent does not hold up the others.
@@ -137,7 +139,7 @@ def _held(row: _Row) -> LeasedQuerySet[_Row]:
 
 def _pull_agent(cursor: HubCursor) -> None:
     now = timezone.now()
-    due_at = now + timedelta(seconds=settings.HUB_PULL_SECONDS)
+    due_at = now + AGENT_PULL_INTERVAL
     # Older casts would be pruned at once.
     oldest = farcaster_timestamp(now - timedelta(days=settings.LEADERBOARD_FACT_DAYS))
     since = max(cursor.casts_until - OVERLAP_SECONDS, oldest)

@@ -11,6 +11,8 @@ from django.utils import timezone
 
 from leaderboard.models import Action, Interaction, Run, Snapshot, SocialScore, Trade
 
+# Clients may page through a replaced ranking for this time.
+_PAGING = timedelta(minutes=30)
 # Facts per transaction, and transactions per table and call; the task runs every hour.
 _FACTS_AT_ONCE = 10_000
 _ROUNDS = 100
@@ -27,8 +29,8 @@ _FACTS: tuple[tuple[type[Model], str], ...] = (
 
 
 def prune_snapshots() -> int:
-    """Delete a batch of rankings replaced more than LEADERBOARD_SNAPSHOT_MINUTES ago; return their number."""
-    cutoff = timezone.now() - timedelta(minutes=settings.LEADERBOARD_SNAPSHOT_MINUTES)
+    """Delete a batch of rankings replaced more than 30 minutes ago; return their number."""
+    cutoff = timezone.now() - _PAGING
     expired = Snapshot.objects.filter(is_current=False, replaced_at__lt=cutoff).order_by("pk")[:_SNAPSHOTS_AT_ONCE]
     for snapshot in expired:
         snapshot.delete()

@@ -114,7 +114,7 @@ def test_sessions_that_are_over_are_pruned(client, operator):
 @pytest.fixture
 def served(service_environment: dict[str, str], unused_port: int) -> Iterator[str]:
     """Run the service behind one proxy, with two processes, and return its address."""
-    changes = {"TRUSTED_PROXIES": "1", "LOGIN_FAILURE_LIMIT": "3"}
+    changes = {"TRUSTED_PROXIES": "1", "OVERRIDE_AXES_FAILURE_LIMIT": "3"}
     with web_service(service_environment | changes, unused_port) as url:
         yield url
 

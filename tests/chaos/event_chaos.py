@@ -130,8 +130,8 @@ def ground(place: Path) -> Iterator[Ground]:
             "LOG_LEVEL": "ERROR",
             "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.1",
             # More attempts than a receiver's timeouts on a busy machine.
-            "WEBHOOK_SCHEDULE_SECONDS": "0,1,1,2,2,5,5,10,10,10,20,20",
-            "WEBHOOK_TIMEOUT_SECONDS": "2",
+            "OVERRIDE_WEBHOOK_SCHEDULE_SECONDS": "[0, 1, 1, 2, 2, 5, 5, 10, 10, 10, 20, 20]",
+            "OVERRIDE_WEBHOOK_TIMEOUT_SECONDS": "2",
         }
         command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
         subprocess.run(command, cwd=BASE_DIR, env=environment, check=True)

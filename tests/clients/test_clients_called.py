@@ -56,7 +56,9 @@ Caller = Callable[[Json, Inputs, str], tuple[int, Any]]
 
 @pytest.fixture(scope="module")
 def service(make_directory: Callable[[], Path]) -> Iterator[Run]:
-    run = Run(make_directory() / "local", LAUNCH_EVERY_SECONDS="5", TRADE_EVERY_SECONDS="0.2", **ENABLED)
+    run = Run(
+        make_directory() / "local", OVERRIDE_LAUNCH_EVERY_SECONDS="5", OVERRIDE_TRADE_EVERY_SECONDS="0.2", **ENABLED
+    )
     yield from end_in_time(run)
 
 

@@ -139,7 +139,7 @@ def subjects(listener: Listener) -> list[str]:
 
 
 def test_each_event_once_while_the_stream_is_killed(start: Any, publish: Any, listen: Listen) -> None:
-    stream = start(STREAM_HEARTBEAT_SECONDS="0.2")
+    stream = start(OVERRIDE_STREAM_HEARTBEAT_SECONDS="0.2")
     # A stream line has no break where JavaScript's expressions see one.
     publish("first", data={"name": "a\u2028b"})
     listener = listen(f"http://127.0.0.1:{stream.port}", lastEventId=0)
@@ -162,7 +162,7 @@ def test_each_event_once_while_the_stream_is_killed(start: Any, publish: Any, li
 
 def test_it_ends_on_request_while_no_event_arrives(start: Any, listen: Listen) -> None:
     # The next heartbeat is far off.
-    stream = start(STREAM_HEARTBEAT_SECONDS="300")
+    stream = start(OVERRIDE_STREAM_HEARTBEAT_SECONDS="300")
     listener = listen(f"http://127.0.0.1:{stream.port}", silence=300)
     wait_for(lambda: stream.metric("clients") == 1)
     began = time.monotonic()

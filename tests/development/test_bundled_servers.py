@@ -37,7 +37,7 @@ class Place:
 
     def environment(self, **more: str) -> dict[str, str]:
         # Empty, not absent: a developer's .env must not fill them in.
-        unset = {"DATABASE_URL": "", "REDIS_URL": "", "SECRET_KEY": "", "LAUNCHBOARD_REDIS_DB": ""}
+        unset = {"DATABASE_URL": "", "REDIS_URL": "", "SECRET_KEY": ""}
         return os.environ | unset | {"LAUNCHBOARD_LOCAL": str(self.local)} | more
 
     def user(self, **more: str) -> "subprocess.Popen[str]":

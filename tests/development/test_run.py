@@ -28,7 +28,7 @@ from tests.processes.service_processes import command_line
 from tests.processes.waiting import wait_for
 
 _UNSET = (
-    *("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "LAUNCHBOARD_REDIS_DB", "SITE_URL"),
+    *("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "SITE_URL"),
     *("MARKET_API_KEY", "MARKET_BASE_URL", "SOCIAL_API_KEY", "FARCASTER_HUB_URL"),
 )
 # A program that starts another one and waits for it, as make does.
@@ -143,7 +143,7 @@ def sample_run(local: Path) -> Iterator[Run]:
     """Start a run with default settings, except for faster launches and trades, and an operator's empty registry."""
     registry = local.parent / "mine.toml"
     registry.touch()
-    faster = {"LAUNCH_EVERY_SECONDS": "5", "TRADE_EVERY_SECONDS": "0.2"}
+    faster = {"OVERRIDE_LAUNCH_EVERY_SECONDS": "5", "OVERRIDE_TRADE_EVERY_SECONDS": "0.2"}
     yield from end_in_time(Run(local, CHAINS_FILE=str(registry), **faster))
 
 

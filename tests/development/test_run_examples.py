@@ -14,7 +14,9 @@ from tests.processes.waiting import wait_for
 
 @pytest.fixture
 def sample_run(make_directory: Callable[[], Path]) -> Iterator[Run]:
-    yield from end_in_time(Run(make_directory() / "local", LAUNCH_EVERY_SECONDS="5", TRADE_EVERY_SECONDS="0.2"))
+    yield from end_in_time(
+        Run(make_directory() / "local", OVERRIDE_LAUNCH_EVERY_SECONDS="5", OVERRIDE_TRADE_EVERY_SECONDS="0.2")
+    )
 
 
 @pytest.mark.slow

@@ -554,7 +554,7 @@ def test_a_run_after_a_killed_one_resumes(farcaster, agent, service_environment,
         return body
 
     farcaster.change = wait_at_the_third
-    hub = {"FARCASTER_HUB_URL": farcaster.url, "SOCIAL_API_KEY": "", "SOCIAL_TIMEOUT_SECONDS": "10"}
+    hub = {"FARCASTER_HUB_URL": farcaster.url, "SOCIAL_API_KEY": "", "OVERRIDE_SOCIAL_TIMEOUT_SECONDS": "10"}
     process = subprocess.Popen([sys.executable, "-c", _PULL], cwd=BASE_DIR, env=service_environment | hub)
     try:
         assert has_come.wait(120)

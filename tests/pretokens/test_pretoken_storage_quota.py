@@ -49,17 +49,16 @@ def airdrop(count):
     return {"entries": entries, "lockupDuration": 1}
 
 
-def test_deleted_pretokens_count_against_the_quota(launchpad, owner, settings):
+def test_deleted_pretokens_count_against_the_quota(launchpad, owner):
     body = pretoken(airdrop=airdrop(30))
-    settings.PRETOKEN_ROOM_BYTES = 3 * lifecycle.create_pretoken(body, person_id=PersonFactory().pk).size
+    size = lifecycle.create_pretoken(body, person_id=PersonFactory().pk).size
+    PretokenFactory(owner=owner, size=storage_quota.MAX_STORED_BYTES - 3 * size, deleted=True)
     for _ in range(3):
         made = lifecycle.create_pretoken(body, person_id=owner.pk)
         assert lifecycle.delete_pretoken(made.pk, person_ids=[owner.pk])
-    with pytest.raises(
-        storage_quota.PretokenQuotaError, match=f"exceed {settings.PRETOKEN_ROOM_BYTES} bytes.*deleted ones.*7 days"
-    ):
+    with pytest.raises(storage_quota.PretokenQuotaError, match="exceed 134217728 bytes.*deleted ones.*7 days"):
         lifecycle.create_pretoken(body, person_id=owner.pk)
-    assert Pretoken.objects.filter(owner=owner).count() == 3
+    assert Pretoken.objects.filter(owner=owner).count() == 4
     # Other owners' rows don't count, and pruning makes room.
     assert lifecycle.create_pretoken(body, person_id=PersonFactory().pk)
     long_ago = timezone.now() - timedelta(days=14, seconds=1)
@@ -69,18 +68,18 @@ def test_deleted_pretokens_count_against_the_quota(launchpad, owner, settings):
 
 
 @pytest.mark.parametrize("columns", [*ENDED, {"overdue": True}, {}])
-def test_all_stored_rows_take_room(unreachable, owner, settings, columns):
-    settings.PRETOKEN_ROOM_BYTES = 10_000
+def test_all_stored_rows_take_room(unreachable, owner, columns):
+    PretokenFactory(owner=owner, size=storage_quota.MAX_STORED_BYTES - 10_000, deleted=True)
     PretokenFactory(owner=PersonFactory(linked=True, linked_to=owner), size=9_900, **columns)
-    with pytest.raises(storage_quota.PretokenQuotaError, match="10000 bytes"):
+    with pytest.raises(storage_quota.PretokenQuotaError, match="134217728 bytes"):
         lifecycle.create_pretoken(pretoken(), person_id=owner.pk)
 
 
-def test_what_is_restored_takes_no_more_room_than_before(owner, settings):
-    settings.PRETOKEN_ROOM_BYTES = 10_000
-    row = PretokenFactory(owner=owner, size=20_000, deleted=True)
+def test_what_is_restored_takes_no_more_room_than_before(owner):
+    row = PretokenFactory(owner=owner, deleted=True)
+    PretokenFactory(owner=owner, size=storage_quota.MAX_STORED_BYTES, deleted=True)
     lifecycle.restore_pretoken(row.pk)
-    assert Pretoken.objects.get().state == PretokenState.PENDING
+    assert Pretoken.objects.get(pk=row.pk).state == PretokenState.PENDING
 
 
 def test_what_has_no_room_is_refused_before_the_chain_is_called(unreachable, owner):

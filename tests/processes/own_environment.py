@@ -28,5 +28,6 @@ def database_url(database: str) -> str:
 
 
 def process_number() -> int:
-    """Return a number that differs between pytest-xdist's workers, as their Valkey databases do."""
-    return int(os.environ["LAUNCHBOARD_REDIS_DB"])
+    """Return a number that differs between pytest-xdist's workers gw0, gw1, ...; the controlling process has 0."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    return int(worker.removeprefix("gw")) + 1 if worker else 0

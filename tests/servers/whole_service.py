@@ -118,7 +118,7 @@ def whole_service(place: Path, servers: Mapping[str, str]) -> Iterator[WholeServ
             "WEB_HOST": HOST,
             "EDGE_CACHE_SECONDS": "0",
             "FETCH_DOCUMENTS": "false",
-            "STREAM_HEARTBEAT_SECONDS": "1",
+            "OVERRIDE_STREAM_HEARTBEAT_SECONDS": "1",
             "LOG_LEVEL": "WARNING",
             "PYTHONWARNINGS": "ignore:You're running the worker with superuser",
             **servers,

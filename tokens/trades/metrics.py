@@ -69,7 +69,7 @@ def reference_prices(now: datetime) -> Iterator[Metric]:
     )
     yield labelled_gauge(
         "launchboard_reference_price_alarm",
-        "1 while reference pools differ by over MARKET_PRICE_TOLERANCE_PERCENT, or one has had no swap for an hour.",
+        "1 while reference pools differ by over 2 %, or one has had no swap for an hour.",
         "chain",
         {chain_id: bool(state.alarm) for chain_id, state in states.items()},
     )

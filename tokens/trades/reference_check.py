@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from django.conf import settings
 from django.db.models import OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
@@ -19,6 +18,8 @@ logger = logging.getLogger(__name__)
 
 # A chain's busiest pools have a swap every few blocks.
 _MAX_AGE = timedelta(hours=1)
+# Difference in percent between two reference pools above which operators get an alarm.
+_TOLERANCE = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,9 +76,8 @@ def _compare(chain: ChainInfo, newest: Mapping[str, tuple[Decimal, datetime]], n
         if reference.currency in first:
             difference = float(abs(usd / first[reference.currency] - 1) * 100)
             differences.append(difference)
-            if difference > settings.MARKET_PRICE_TOLERANCE_PERCENT:
-                tolerance = f"{settings.MARKET_PRICE_TOLERANCE_PERCENT:g} %"
-                alarms.append(f"reference pool {reference.pool} differs from the first one by over {tolerance}")
+            if difference > _TOLERANCE:
+                alarms.append(f"reference pool {reference.pool} differs from the first one by over {_TOLERANCE} %")
         else:
             first[reference.currency] = usd
     return ReferenceState(difference_percent=max(differences, default=None), alarm="; ".join(alarms))

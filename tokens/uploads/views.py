@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 from drf_spectacular.types import OpenApiTypes
@@ -31,6 +30,8 @@ from tokens.uploads.metadata_documents import DOCUMENT
 from tokens.uploads.responses import PictureAnswer, UploadAnswer
 from tokens.uploads.upload_storage import StorageUnavailableError, UploadsOffError, chosen_storage
 
+# A client address may use a quarter of the web server's body memory, 16 MiB.
+MAX_PICTURE_BYTES = 5 * 1024 * 1024
 # Files never change, so browsers keep them; shared caches expire sooner, so that a block takes effect.
 _SHARED_SECONDS, _BROWSER_SECONDS = 300, 31_536_000
 _HEADERS = {
@@ -59,8 +60,8 @@ class PicturesView(UploadView):
     """Picture uploads."""
 
     parser_classes = PICTURE_PARSERS
-    # Read once at start: the server limits bodies by it before a request is authenticated.
-    max_body_bytes = settings.UPLOAD_PICTURE_MAX_BYTES
+    # The server limits bodies by it before a request is authenticated.
+    max_body_bytes = MAX_PICTURE_BYTES
 
     @extend_schema(
         operation_id="uploadPicture",

@@ -221,7 +221,7 @@ def test_410_disables_and_cancels_what_is_queued(receiver):
 
 
 def test_days_of_failures_are_notified_and_then_disable(receiver, settings, django_capture_on_commit_callbacks):
-    settings.EMAIL_HOST, settings.OPERATOR_EMAILS, settings.WEBHOOK_DISABLE_DAYS = "mail.example", ("a@b.example",), 5
+    settings.EMAIL_HOST, settings.OPERATOR_EMAILS = "mail.example", ("a@b.example",)
     partner = PartnerKeyFactory(scopes=["webhooks"])
     endpoint = add_endpoint(receiver, partner_key=partner, email="owner@partner.example", types=["token.indexed"])
     receiver.behave = always(500)
@@ -607,7 +607,7 @@ def test_a_stopped_dispatcher_returns_what_it_claimed(transactional_db, receiver
 
 
 def test_a_stop_waits_for_attempts_under_way(transactional_db, service_environment):
-    settings = {"WEBHOOK_ALLOWED_NETWORKS": "127.0.0.1", "WEBHOOK_TIMEOUT_SECONDS": "20"}
+    settings = {"WEBHOOK_ALLOWED_NETWORKS": "127.0.0.1", "OVERRIDE_WEBHOOK_TIMEOUT_SECONDS": "20"}
     with webhook_receiver() as slow:
         stopped = StopEvent()
 

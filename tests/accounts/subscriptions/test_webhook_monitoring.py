@@ -125,7 +125,6 @@ def test_the_dashboard_alarms_if_deliveries_wait(operator):
 
 
 def test_the_dashboard_leads_to_endpoints_that_need_a_person(operator, settings):
-    settings.WEBHOOK_DISABLE_DAYS = 5
     failing = WebhookEndpointFactory(url="https://a.example/", failing_since=ago(hours=3))
     WebhookEndpointFactory(url="https://b.example/", failing_since=ago(minutes=5))
     disabled = WebhookEndpointFactory(url="https://c.example/", disabled_at=ago(hours=2), disabled_reason="410")

@@ -114,7 +114,7 @@ def test_headers_have_one_deadline_however_they_drip(start: StartServer) -> None
 
 
 def test_unfinished_bodies_hold_no_thread(start: StartServer) -> None:
-    server = start(WEB_BODY_TIMEOUT_SECONDS="600")
+    server = start(OVERRIDE_WEB_BODY_TIMEOUT_SECONDS="600")
     clients = [server.connect(post(length=10)) for _ in range(20)]
     clients += [server.connect(post(length=10) + b"{") for _ in range(20)]
     clients += [server.connect(post() + chunk(b"{")) for _ in range(20)]
@@ -126,7 +126,7 @@ def test_unfinished_bodies_hold_no_thread(start: StartServer) -> None:
     ("head", "part"), [(post(length=1_000_000), b" "), (post(), chunk(b" "))], ids=["with a length", "chunked"]
 )
 def test_a_body_has_one_deadline_however_it_drips(start: StartServer, head: bytes, part: bytes) -> None:
-    server = start(WEB_BODY_TIMEOUT_SECONDS="0.5")
+    server = start(OVERRIDE_WEB_BODY_TIMEOUT_SECONDS="0.5")
     client = server.connect(head)
     assert wait_for(lambda: drip(client, part)).startswith(b"HTTP/1.1 408 ")
     server.serve_bystanders()
@@ -202,7 +202,7 @@ def test_a_client_that_sends_all_of_a_refused_body_gets_the_response(
 
 def test_waiting_bodies_of_one_client_use_a_share_of_the_memory(start: StartServer, index_key: dict[str, str]) -> None:
     # A quarter is 8.25 MiB.
-    server = start(WEB_BODY_MEMORY_MB="33", WEB_BODY_TIMEOUT_SECONDS="600")
+    server = start(OVERRIDE_WEB_BODY_MEMORY_MB="33", OVERRIDE_WEB_BODY_TIMEOUT_SECONDS="600")
     clients = [server.connect(post(length=MEBIBYTE) + b" " * (MEBIBYTE - 1)) for _ in range(12)]
     refused = wait_for(lambda: [client for client in clients if not is_open(client)])
     refused[0].setblocking(True)
@@ -258,7 +258,7 @@ def test_the_memory_of_a_large_request_is_returned(start: StartServer, index_key
 @pytest.mark.slow
 def test_a_process_over_its_memory_is_replaced_and_finishes_its_requests(start: StartServer) -> None:
     # A process starts with some 150 MiB. What is over the limit while it starts may be killed before it responds.
-    server = start(WEB_MAX_MEMORY_MB="320", WEB_BODY_MEMORY_MB="1024", WEB_BODY_TIMEOUT_SECONDS="600")
+    server = start(WEB_MAX_MEMORY_MB="320", OVERRIDE_WEB_BODY_MEMORY_MB="1024", OVERRIDE_WEB_BODY_TIMEOUT_SECONDS="600")
     old = server.processes()[0]
     begun = post("/api/tokens/deploy", length=7 * MEBIBYTE) + b" " * (7 * MEBIBYTE - 1)
     # One client may use a quarter of the memory.

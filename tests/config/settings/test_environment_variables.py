@@ -24,7 +24,7 @@ from config.environment import kinds, redis_urls, server_urls, variables
 from config.environment.issuers import read_issuers
 from config.environment.model import Environment
 from config.environment.secret import Secret
-from config.environment.unknown_names import unknown_variables
+from config.environment.unknown_names import FORMER, unknown_variables
 from config.environment.variables import BASE_DIR, UnusableValueError, read_variables
 from config.redis.connection import check_redis, redis_client
 from development import setting_documents
@@ -64,7 +64,6 @@ REFUSED = {
     ("ALLOWED_HOSTS", HOSTS): (*NO_HOSTS, ",", "foo/", "x" * 64, "x." * 130 + "x"),
     ("WEB_HOST", IP_ADDRESS): NO_IP_ADDRESSES,
     ("OUTBOUND_ALLOWED_NETWORKS", NETWORKS): (" ,, ", "10.0.0.1/8", "10.0.0", "host.example", "::1,x", "1.2.3.4:80"),
-    ("ANVIL", "the path of an executable file"): ("/nowhere/s3cret", "/", __file__, "x" * 5000),
     ("SECRET_KEY", "at least 50 random characters"): ("s3cret" * 8,),
     # A header could not contain them.
     ("SOCIAL_API_KEY", API_KEY): ("s3cret key", "s3cret\nkey", "s3cr\u00e9t", "s3cret\x7f"),
@@ -109,7 +108,7 @@ def test_an_unset_or_blank_variable_has_its_default() -> None:
     blank = dict.fromkeys(names, "") | dict.fromkeys(names[::2], "  ")
     assert as_texts(read_variables(Environment, blank)) == as_texts(read_variables(Environment, {}))
     values = read_variables(Environment, {})
-    assert (values.PORT, values.RPC_URLS, values.ANVIL, values.SITE_URL) == (8000, {}, None, "")
+    assert (values.PORT, values.RPC_URLS, values.UPLOAD_DIR, values.SITE_URL) == (8000, {}, None, "")
 
 
 @pytest.mark.parametrize(
@@ -129,7 +128,6 @@ def test_an_unset_or_blank_variable_has_its_default() -> None:
         ("CORS_ORIGINS", "https://a.example:443,http://b.example:443", ("https://a.example", "http://b.example:443")),
         ("ALLOWED_HOSTS", "*, .a-b.example, 10.0.0.1, [::1]", ("*", ".a-b.example", "10.0.0.1", "[::1]")),
         ("WEB_HOST", "::1", "::1"),
-        ("ANVIL", sys.executable, Path(sys.executable)),
         ("SECRET_KEY", "x" * 50, "x" * 50),
         ("SOCIAL_BASE_URL", " http://127.0.0.1:8000/api/v2/ ", "http://127.0.0.1:8000/api/v2"),
         ("OUTBOUND_ALLOWED_NETWORKS", "10.0.0.5, fd00::/8", (ip_network("10.0.0.5/32"), ip_network("fd00::/8"))),
@@ -251,7 +249,7 @@ def test_a_changed_text_is_written_and_the_rest_of_the_guide_stays(tmp_path: Pat
     setting_documents.write_documents(tmp_path)
     before, _, rest = guide.read_text().partition("\n\n")
     assert (before, rest.rpartition("\n\n")[2]) == ("Before.", "After.\n")
-    assert "old" not in rest and "| `EDGE_CACHE_MB` | 32 | Cache size in MiB" in rest
+    assert "old" not in rest and "| `EDGE_CACHE_SECONDS` | 2 | Longest TTL in seconds" in rest
     assert (tmp_path / setting_documents.EXAMPLE).read_text() == setting_documents.example_text()
 
 
@@ -333,6 +331,16 @@ def test_a_near_miss_of_a_setting_is_found_in_the_environment_and_in_the_file(na
 def test_any_other_unknown_name_is_found_in_the_file_only() -> None:
     assert list(unknown_variables((), {"HOME": "/", "EDITOR": "x", "PORTAL": "x"})) == []
     assert list(unknown_variables(["REDIS_HOST"], {})) == ["REDIS_HOST is set in .env, and no setting has this name"]
+
+
+def test_former_variables_share_a_sentence_wherever_they_are_set() -> None:
+    set_in_environment = {"WEBHOOK_DISABLE_DAYS": "9", "PRETOKEN_ROOM_BYTES": ""}
+    assert list(unknown_variables(["HUB_PULL_SECONDS"], set_in_environment)) == [
+        "HUB_PULL_SECONDS, WEBHOOK_DISABLE_DAYS: set without effect, since these values are fixed now; see CHANGELOG.md"
+    ]
+    cells = re.findall(r"^\| (`[A-Z].*?) \|", (BASE_DIR / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert set(re.findall(r"`(\w+)`", "".join(cells))) == FORMER
+    assert not FORMER & {field.name for field in attrs.fields(Environment)}
 
 
 def test_settings_and_variables_of_libraries_are_not_reported() -> None:

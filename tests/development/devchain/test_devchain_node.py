@@ -37,15 +37,6 @@ def test_a_chain_without_contracts_raises_its_own_error_and_one_that_began_other
     assert not (tmp_path / "chains.toml").exists()
 
 
-def test_it_refuses_a_node_program_that_is_not_there() -> None:
-    # This process reads its environment once, so another process has to start the node.
-    code = "from development.devchain.anvil import run_anvil\nwith run_anvil(): pass"
-    answer = run_python(code, ANVIL="/nowhere/anvil")
-
-    assert answer.returncode == 1
-    assert "ANVIL has a value that can't be used: expected the path of an executable file" in answer.stderr
-
-
 def test_an_interrupted_preparation_is_continued_and_another_one_changes_nothing(
     tmp_path: Path, deployment: DevelopmentContracts
 ) -> None:

@@ -263,7 +263,7 @@ def test_the_task_makes_what_is_due(monkeypatch, service_environment, capfd):
 
 def test_the_task_fails_with_its_process(monkeypatch, service_environment):
     AgentFactory(launched=True)
-    for name, value in (service_environment | {"LEADERBOARD_24H_SECONDS": "nonsense"}).items():
+    for name, value in (service_environment | {"PORT": "nonsense"}).items():
         monkeypatch.setenv(name, value)
     tasks.make_rankings()
     with pytest.raises(subprocess.CalledProcessError):
@@ -304,7 +304,6 @@ def test_rankings_wait_in_a_queue_of_their_own():
 
 @pytest.mark.django_db
 def test_replaced_rankings_are_kept_for_a_while(settings):
-    settings.LEADERBOARD_SNAPSHOT_MINUTES = 30
     now, agent = timezone.now(), AgentFactory()
     kept, old = (
         SnapshotFactory(is_current=False, replaced_at=now - timedelta(minutes=minutes)) for minutes in (29, 31)

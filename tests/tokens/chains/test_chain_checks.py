@@ -89,12 +89,6 @@ def test_it_names_settings_of_following_that_mean_nothing_on_solana(check, setti
     assert not [text for _, text in found if "FOLLOW_FROM" in text]
 
 
-def test_it_refuses_a_first_range_that_is_longer_than_the_longest(check, settings):
-    settings.FOLLOW_RANGE_BLOCKS, settings.FOLLOW_LONGEST_RANGE_BLOCKS = 101, 100
-    ((number, text),) = check(rpc_urls={})
-    assert number == "tokens.E003" and "FOLLOW_RANGE_BLOCKS is larger" in text
-
-
 def test_it_names_a_misspelt_variable(check, settings, monkeypatch):
     settings.ENV_FILE_VARIABLES = ("RPC_URL_8453",)
     monkeypatch.setenv("FOLLOW_VERIFI", "logs")

@@ -62,7 +62,7 @@ def settings_at(chain, settings, forget_chains, tmp_path, service_environment):
 
     def install_at(url: str) -> dict[str, str]:
         install(chain, url, settings=settings, forget=forget_chains, directory=tmp_path)
-        own = {"FOLLOW_RANGE_BLOCKS": "4", "FOLLOW_LONGEST_RANGE_BLOCKS": "6"}
+        own = {"OVERRIDE_FOLLOW_RANGE_BLOCKS": "4", "OVERRIDE_FOLLOW_LONGEST_RANGE_BLOCKS": "6"}
         chains = {f"RPC_URLS_{chain.chain_id}": url, "CHAINS_FILE": ",".join(settings.CHAINS_FILES)}
         return service_environment | chains | own
 
@@ -109,7 +109,7 @@ def test_a_backfill_that_is_signalled_ends_after_the_range_in_work(chain, settin
 def test_a_stop_waits_for_no_node(chain, settings_at, hanging):
     """Check a node that hangs at the start, while the history is read, and during the verification."""
     with serve(chain) as honest, FaultyNode(honest.url).running() as node, node.gate(hanging) as gate:
-        environment = settings_at(node.url) | {"RPC_TIMEOUT_SECONDS": "120", "RPC_PATIENCE_SECONDS": "300"}
+        environment = settings_at(node.url) | {"RPC_TIMEOUT_SECONDS": "120"}
         with backfill(chain, environment, "--verify") as process:
             gate.wait()
             process.send_signal(signal.SIGINT)

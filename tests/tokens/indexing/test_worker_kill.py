@@ -130,7 +130,7 @@ def test_no_transaction_is_lost_or_doubled_when_all_workers_are_killed(own_launc
     gate.count(launched)
     with relay(own_launchpad.deployment.rpc_url, before=gate.pass_through) as url:
         # A process that the gate blocks must not retry, so that the waiting ones are different workers.
-        timeouts = {"RPC_TIMEOUT_SECONDS": "120", "INDEX_LEASE_SECONDS": "2"}
+        timeouts = {"RPC_TIMEOUT_SECONDS": "120", "OVERRIDE_INDEX_LEASE_SECONDS": "2"}
         environment = service_environment | timeouts | {f"RPC_URLS_{CHAIN_ID}": url}
         with worker(environment) as killed:
             # Both workers have a transaction in progress.

@@ -337,7 +337,7 @@ def test_a_worker_killed_in_the_midst_of_a_call_during_an_outage_loses_no_refres
         "MARKET_PROVIDER_CHAINS": "8453",
         "MARKET_BASE_URL": market.url,
         "MARKET_CALLS_PER_MINUTE": "10000",
-        "MARKET_TIMEOUT_SECONDS": "10",
+        "OVERRIDE_MARKET_TIMEOUT_SECONDS": "10",
     }
     market.behave(Mode.STALL, seconds=60)
     worker = subprocess.Popen(

@@ -66,13 +66,6 @@ def test_pools_that_differ_by_over_the_tolerance_alarm(at, usd, percent, alarm):
     assert state().alarm == alarm
 
 
-def test_the_tolerance_is_a_setting(at, settings):
-    price(FIRST, 3000, at)
-    price(SECOND, 3030, at)
-    settings.MARKET_PRICE_TOLERANCE_PERCENT = 0.5
-    assert state().alarm == f"reference pool {SECOND} differs from the first one by over 0.5 %"
-
-
 def test_a_pool_without_a_swap_for_an_hour_of_the_chain_alarms(at):
     price(FIRST, 3000, at - timedelta(minutes=61))
     price(SECOND, 3000, at - timedelta(minutes=59))

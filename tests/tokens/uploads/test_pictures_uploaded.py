@@ -30,6 +30,7 @@ from tests.rows.pictures import (
 from tests.tokens.uploads.conftest import METADATA, PICTURES
 from tokens.models import Upload
 from tokens.uploads import stored_uploads
+from tokens.uploads.views import MAX_PICTURE_BYTES
 
 pytestmark = pytest.mark.django_db
 
@@ -144,8 +145,8 @@ def test_the_content_decides_on_the_format(upload, directory):
     assert upload(PICTURE, "image/jpeg; charset=binary").status_code == 200
 
 
-def test_a_body_over_the_limit_is_413(client, upload, directory, settings):
-    limit = settings.UPLOAD_PICTURE_MAX_BYTES
+def test_a_body_over_the_limit_is_413(client, upload, directory):
+    limit = MAX_PICTURE_BYTES
     assert upload(b"\0" * limit).status_code == 400
     assert upload(b"\0" * (limit + 1)).status_code == 413
     # Its length is refused before it is read.
@@ -154,8 +155,8 @@ def test_a_body_over_the_limit_is_413(client, upload, directory, settings):
 
 
 @pytest.mark.parametrize("declared", [True, False])
-def test_the_server_reads_no_more_than_the_limit(settings, declared):
-    limit, sent = settings.UPLOAD_PICTURE_MAX_BYTES, []
+def test_the_server_reads_no_more_than_the_limit(declared):
+    limit, sent = MAX_PICTURE_BYTES, []
     head = {"CONTENT_LENGTH": str(limit + 1)} if declared else {"HTTP_TRANSFER_ENCODING": "chunked"}
 
     async def endless():

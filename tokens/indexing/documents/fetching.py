@@ -36,6 +36,8 @@ logger = logging.getLogger(__name__)
 # Concurrent requests, in all and per host.
 BATCH_SIZE = 16
 MAX_PER_HOST = 4
+# Limit against hostile hosts, after decompression.
+_MAX_BYTES = 256 * 1024
 # Due documents among which hosts take turns.
 CANDIDATES = 2_000
 # Seconds for which a round claims documents; the last ones may take their timeout longer.
@@ -126,7 +128,7 @@ def _finish(claimed: TokenDocument, future: Future[FetchOutcome]) -> None:
 def _read(uri: str) -> bytes:
     if is_inline(uri):
         return inline_document(uri)
-    return fetch_first(installed_urls(uri), max_bytes=settings.DOCUMENT_MAX_BYTES)
+    return fetch_first(installed_urls(uri), max_bytes=_MAX_BYTES)
 
 
 def installed_urls(uri: str) -> list[str]:

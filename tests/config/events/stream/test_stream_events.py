@@ -149,7 +149,7 @@ def test_filters_select_events_of_a_long_log(start, publish):
 
 
 def test_a_heartbeat_has_the_position_of_a_client_without_matches(start, publish):
-    stream = start(STREAM_HEARTBEAT_SECONDS="0.1")
+    stream = start(OVERRIDE_STREAM_HEARTBEAT_SECONDS="0.1")
     reader = stream.listen("?chainId=7")
     [newest] = publish("elsewhere")
     while b"id: %d\n" % newest != reader.response.readline():

@@ -47,7 +47,7 @@ def numbers(events):
 
 @pytest.mark.parametrize("fault", ["kill", "stop", "end of the connections"])
 def test_a_client_that_resumes_gets_each_event_once(start, publish, publishing, end_connections, fault):
-    stream = start(STREAM_HEARTBEAT_SECONDS="0.2")
+    stream = start(OVERRIDE_STREAM_HEARTBEAT_SECONDS="0.2")
     publish("-1")
     reader, count = ResumingReader(stream.port, "?lastEventId=0"), 120
     try:
@@ -85,7 +85,7 @@ def test_clients_far_behind_read_the_database_and_join_the_live_ones(start, publ
     stored = KEPT_EVENTS + 500
     first, *_ = publish(*map(str, range(-stored, 0)))
     publish("0", data={"requestor_fid": 1})
-    stream = start(STREAM_HEARTBEAT_SECONDS="0.2")
+    stream = start(OVERRIDE_STREAM_HEARTBEAT_SECONDS="0.2")
     reader = ResumingReader(stream.port, f"?lastEventId={first}")
     selective = ResumingReader(stream.port, f"?lastEventId={first}&creator=1")
     try:
@@ -99,7 +99,7 @@ def test_clients_far_behind_read_the_database_and_join_the_live_ones(start, publ
 
 
 def test_a_reader_that_stops_is_closed_and_others_go_on(start, publish):
-    stream = start(STREAM_HEARTBEAT_SECONDS="0.2")
+    stream = start(OVERRIDE_STREAM_HEARTBEAT_SECONDS="0.2")
     [before] = publish("-1")
     stopped = socket.socket()
     stopped.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -190,7 +190,7 @@ def test_without_a_database_clients_are_refused(start, unused_port):
     "directives", ["", "proxy_http_version 1.1; proxy_set_header Connection '';"], ids=["HTTP/1.0", "HTTP/1.1"]
 )
 def test_nginx_forwards_each_event_at_once(start, publish, tmp_path, directives):
-    stream = start(STREAM_HEARTBEAT_SECONDS="0.2", TRUSTED_PROXIES="1", STREAM_CLIENTS_PER_ADDRESS="1")
+    stream = start(OVERRIDE_STREAM_HEARTBEAT_SECONDS="0.2", TRUSTED_PROXIES="1", STREAM_CLIENTS_PER_ADDRESS="1")
     forwarded = f"proxy_set_header X-Forwarded-For $remote_addr; {directives}"
     with run_nginx(tmp_path, upstream=stream.port, directives=forwarded) as port:
         reader = StreamReader(port)
