@@ -97,9 +97,6 @@ class DeploymentVariables:
 
     Example: http://127.0.0.1:9000
     """
-    DEPLOYER_SIGNER_TIMEOUT_SECONDS: float = variable(kinds.number(0.1, 60.0), "5")
-    """Timeout in seconds for each step of a call to the signer: connection, response head, body. It blocks the
-    wallet."""
     DEPLOY_MAX_FEE_GWEI: Decimal = variable(kinds.amount(*_GAS_PRICES), "50")
     """Highest fee per gas in gwei, also for replacement transactions; [the registry](chains.md#add-a-chain) caps the
     tip of new transactions."""

@@ -54,8 +54,6 @@ class InstallationVariables:
 
     Default: `http://STREAM_HOST:STREAM_PORT`
     """
-    STREAM_CLIENTS: int = variable(kinds.whole_number(1, 100_000), "5000")
-    """Maximum open streams per process; more get 503."""
     STREAM_CLIENTS_PER_ADDRESS: int = variable(kinds.whole_number(1, 100_000), "20")
     """Maximum open streams per client address and process; more get 429."""
     SECRET_KEY: str = variable(kinds.matching(".{50,}", "at least 50 random characters"), accepts_file=True)

@@ -117,7 +117,7 @@ def run_deploy_service(chains_file: Path) -> Iterator[DeployService]:
             "DEPLOYER_SIGNER_URL": signer.url,
             "DEPLOY_STUCK_SECONDS": str(STUCK_SECONDS),
             # A process that a gate blocks must not retry.
-            "DEPLOYER_SIGNER_TIMEOUT_SECONDS": "60",
+            "OVERRIDE_DEPLOYER_SIGNER_TIMEOUT_SECONDS": "60",
             "RPC_TIMEOUT_SECONDS": "60",
             "LOG_LEVEL": os.environ.get("LOG_LEVEL", "ERROR"),
             "PORT": str(free_port()),

@@ -266,7 +266,7 @@ def test_headers_of_the_stream(start):
 
 
 def test_clients_beyond_the_limits_are_refused_until_others_leave(start):
-    stream = start(STREAM_CLIENTS="3", STREAM_CLIENTS_PER_ADDRESS="2")
+    stream = start(OVERRIDE_STREAM_CLIENTS="3", STREAM_CLIENTS_PER_ADDRESS="2")
     wait_for(lambda: stream.metric("clients") == 0)
     first, second = stream.listen(), stream.listen()
     refused = stream.open()
