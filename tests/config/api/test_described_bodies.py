@@ -1,21 +1,36 @@
 """Request bodies parsed as the OpenAPI description says: values at each limit pass, values beyond it are refused.
 
 Each body begins with its operation's example. What a field needs beside it, such as the other keys of its object,
-is made from the description.
+is made from the description. The limits are tested at the operation's parser; one request proves that the endpoint
+uses this parser.
 """
 
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from django.test import Client
+from rest_framework.exceptions import ValidationError
+from rest_framework.serializers import Serializer
 
+from accounts.administrators.serializers import PasswordBody
+from accounts.subscriptions import endpoint_bodies
+from config.api.error_handling import error_body
+from config.api.errors import BadRequestError
 from config.api.openapi_examples import BODIES
 from config.mcp.tools import installed_tools
-from tests.config.api.test_described_examples import described, json_body, operations_in
+from config.parsing.json_rules import InvalidFieldsError, join_path, truncate_problems
+from leaderboard.events.errors import InvalidEventsError
+from leaderboard.events.request_body import parse_request_body
+from pretokens.body import parse_pretoken
+from tests.config.api.test_described_examples import call_with_examples, described, json_body, operations_in
+from tokens.catalogue.serializers import PoolsBody
+from tokens.deploying.launch_request import parse_launch_request
+from tokens.deploying.sales.posted_allowlists import ALLOWLIST_BODY
+from tokens.deploying.saved_airdrops import parse_airdrop_request
+from tokens.indexing.serializers import IndexBody, IndexByAddressBody, SaveBody, read_index_body
+from tokens.uploads.metadata_documents import encode_document
 
 pytestmark = pytest.mark.django_db
 
@@ -244,26 +259,46 @@ def all_fields() -> list[Field]:
     return found
 
 
-@pytest.fixture
-def refusal(base: None, callers: dict[str, dict[str, str]]) -> Any:
-    """Return a function that returns the broken rules in an operation's refusal, by the whole body's field."""
-    operations = operations_in(described())
+def valid(serializer: type[Serializer[Any]]) -> Callable[[Any], Any]:
+    return lambda body: serializer(data=body).is_valid(raise_exception=True)
 
-    def send(field: Field, value: Any) -> tuple[int, list[str]]:
-        method, path, operation = operations[field.operation]
-        for entry in operation.get("parameters", []):
-            path = path.replace(f"{{{entry['name']}}}", str(entry.get("example")))
-        schemes = [scheme for alternative in operation.get("security", []) for scheme in alternative]
-        headers = callers[schemes[0]] if schemes and field.operation != "beginAdminSession" else {}
-        answer = getattr(Client(raise_request_exception=False), method)(
-            path, json.dumps(field.with_value(value)), content_type="application/json", headers=headers
-        )
-        details = answer.json().get("details", []) if answer.status_code == 400 else []
-        # A dump is refused as a whole.
-        names = (field.name, "tree") if field.name.startswith("tree.") else (field.name,)
-        return answer.status_code, [each["message"] for each in details if each["field"].startswith(names)]
 
-    return send
+PARSERS: dict[str, Callable[[Any], Any]] = {
+    "beginAdminSession": valid(PasswordBody),
+    "createPretoken": lambda body: parse_pretoken(body, request_key="0" * 32),
+    "createWebhook": endpoint_bodies.NEW_ENDPOINT.parse,
+    "deployToken": parse_launch_request,
+    "fetchByPoolAddresses": valid(PoolsBody),
+    "indexTokenByAddress": lambda body: read_index_body(IndexByAddressBody(data=body)),
+    "indexTransaction": lambda body: read_index_body(IndexBody(data=body)),
+    "replayWebhook": endpoint_bodies.parse_replay,
+    "reportAgentEvents": parse_request_body,
+    "saveAirdrop": parse_airdrop_request,
+    "savePresaleAllowlist": ALLOWLIST_BODY.parse,
+    "saveDeployedToken": valid(SaveBody),
+    "updateWebhook": endpoint_bodies.parse_changes,
+    "uploadMetadata": encode_document,
+}
+
+
+def problems_of(operation: str, body: Any) -> list[tuple[str, str]]:
+    """Return the broken rules with their fields."""
+    try:
+        PARSERS[operation](body)
+    except InvalidFieldsError as error:
+        return error.problems
+    except InvalidEventsError as error:
+        return [(join_path(f"events[{each.index}]", each.path), each.rule) for each in error.problems]
+    except (BadRequestError, ValidationError) as error:
+        return [(each["field"], each["message"]) for each in error_body(error)["details"]]
+    return []
+
+
+def rules_of(field: Field, value: Any) -> list[str]:
+    # A dump is refused as a whole.
+    names = (field.name, "tree") if field.name.startswith("tree.") else (field.name,)
+    problems = problems_of(field.operation, field.with_value(value))
+    return [rule for path, rule in problems if path.startswith(names)]
 
 
 def of_content(message: str) -> bool:
@@ -271,19 +306,30 @@ def of_content(message: str) -> bool:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_each_limit_is_the_enforced_one(refusal: Any, operation: str) -> None:
+def test_each_limit_is_the_enforced_one(installed_node: None, operation: str) -> None:
     components, wrong = described()["components"]["schemas"], []
     fields = [field for field in all_fields() if field.operation == operation and field.name not in WITHOUT_LIMITS]
     for field in fields:
         for value in good_values(field.schema, components) if type_of(field.schema) != "object" else ():
-            status, rules = refusal(field, value)
-            if [rule for rule in rules if not of_content(rule)]:
-                wrong.append(f"{field.name} refuses {str(value)[:60]!r}: {status} {rules}")
+            rules = [rule for rule in rules_of(field, value) if not of_content(rule)]
+            wrong += [f"{field.name} refuses {str(value)[:60]!r}: {rules}"] if rules else []
         for value in bad_values(field.schema, components):
-            status, rules = refusal(field, value)
-            if status != 400 or not rules:
-                wrong.append(f"{field.name} accepts {str(value)[:60]!r}: {status}")
+            wrong += [] if rules_of(field, value) else [f"{field.name} accepts {str(value)[:60]!r}"]
     assert fields and not wrong, "\n".join(wrong)
+
+
+def test_each_endpoint_uses_its_parser(base: None, callers: dict[str, dict[str, str]]) -> None:
+    assert {*PARSERS} == {*OPERATIONS}
+    document = described()
+    operations, components = operations_in(document), document["components"]["schemas"]
+    for name in BODIES:
+        fields = {field.path[0]: field for field in all_fields() if field.operation == name and len(field.path) == 1}
+        body = {key: bad_values(field.schema, components)[-1] for key, field in fields.items()}
+        (json_body(operations[name][2]) or {})["example"] = body
+        answer = call_with_examples(name, operations, callers)
+        details = [(each["field"], each["message"]) for each in answer.json()["details"]]
+        problems = problems_of(name.removesuffix("V4"), body)
+        assert (answer.status_code, details) == (400, truncate_problems(problems)), (name, body)
 
 
 def test_all_fields_are_walked() -> None:
