@@ -4,9 +4,14 @@ import re
 from urllib.parse import quote
 
 import pytest
+from django.http import QueryDict
+from django.urls import resolve
+from rest_framework.exceptions import ValidationError
 
 from accounts.keys import credentials
 from accounts.models import Scope
+from config.api.error_handling import error_body
+from config.api.query_parameters import parse_query
 from tests.rows.user_tokens import as_user
 
 pytestmark = pytest.mark.django_db
@@ -19,6 +24,8 @@ SAMPLES += ["zora", "2026-01-05", f"8453:{ADDRESS}", f"8453:{ADDRESS}.QUOTE"]
 SAMPLES += ["0x12", "WETH", "vitalik.eth", ADDRESS + "0", ADDRESS[2:], "0x" + "g" * 40, MINT + "0", "0x" + "ab" * 33]
 # Parameters without a described bound: cursors are opaque and have their own rules; unknown request keys are not found.
 UNBOUNDED = {"cursor", "recipientCursor", "requestKey"}
+# Parameters that a view validates, as it does those of paths.
+IN_VIEWS = {"symbol"}
 # Rules that a schema can't express: the existing chains, and the address kind that another parameter requires.
 RULES_OF_CONTENT = (
     "must be a chain of this service",
@@ -41,29 +48,43 @@ def document(client):
 
 
 @pytest.fixture
-def refuses(client, settings, issuer):
-    """Return a function that returns whether an operation refuses a parameter's value by its name."""
+def call(client, settings, issuer):
+    """Return a function that calls an operation with its required parameters and others; it returns the details."""
     settings.RATE_LIMIT_PUBLIC = settings.RATE_LIMIT_KEYED = 0
     settings.FEEDS = ("dexscreener", "dextools", "udf", "daily")
     key = {
         "x-api-key": credentials.issue_key("Reader", scopes=[Scope.READ, Scope.WEBHOOKS, Scope.DEPLOY, Scope.AGENTS])
     }
 
-    def refuse(path, parameters, name, value):
-        values = {entry["name"]: good_values(entry["schema"])[0] for entry in parameters if entry.get("required")}
-        values[name] = value
-        in_path = {entry["name"] for entry in parameters if entry["in"] == "path"}
-        for part in in_path:
+    def call(path, parameters, **values):
+        values = required(parameters) | values
+        for part in {entry["name"] for entry in parameters if entry["in"] == "path"}:
             path = path.replace(f"{{{part}}}", quote(str(values.pop(part)), safe=""))
         answer = client.get(path, values, headers=key | as_user(issuer, 7))
         assert answer.status_code in (200, 307, 400, 404, 503), (path, values, answer.content)
         details = answer.json().get("details", []) if answer.status_code == 400 else []
-        return any(
-            detail["field"] == name and not any(rule in detail["message"] for rule in RULES_OF_CONTENT)
-            for detail in details
-        )
+        return {(each["field"], each["message"]) for each in details}
 
-    return refuse
+    return call
+
+
+def required(parameters):
+    return {entry["name"]: good_values(entry["schema"])[0] for entry in parameters if entry.get("required")}
+
+
+def problems_of(path, values):
+    """Return what an operation's serializer refuses, as (parameter, rule)."""
+    query = QueryDict(mutable=True)
+    query.update({name: str(value) for name, value in values.items()})
+    try:
+        parse_query(query, resolve(re.sub(r"\{\w+\}", "1", path)).func.cls.query_serializer)
+    except ValidationError as error:
+        return {(each["field"], each["message"]) for each in error_body(error, whole="query")["details"]}
+    return set()
+
+
+def breaks(problems, name):
+    return any(field == name and not any(rule in message for rule in RULES_OF_CONTENT) for field, message in problems)
 
 
 def good_values(schema):
@@ -118,25 +139,38 @@ def bad_values(schema, name):
     return [*padded, *beyond]
 
 
-def test_what_is_described_is_what_is_taken(document, refuses):
-    unexpected, seen = [], set()
+def test_what_is_described_is_what_is_taken(document, call):
+    unexpected, names = [], set()
     for path, operations in document["paths"].items():
         parameters = [entry for entry in operations.get("get", {}).get("parameters", []) if entry["in"] != "header"]
+        query = required([each for each in parameters if each["in"] == "query"])
+        first_bad = {}
         for entry in parameters:
             name, schema = entry["name"], entry["schema"]
             if name in UNBOUNDED or (entry["in"] == "path" and "pattern" not in schema):
                 continue
-            seen.add(name)
+            names.add(name)
             good, bad = list(good_values(schema)), bad_values(schema, name)
+            largest = good[-1]
             # Without a value, a parameter counts as absent.
             if entry["in"] == "query":
                 (bad if entry.get("required") or "minLength" in schema else good).append("")
-            refused = [value for value in good if refuses(path, parameters, name, value)]
-            taken = [value for value in bad if not refuses(path, parameters, name, value)]
-            unexpected += [(path, name, "refused", value) for value in refused]
-            unexpected += [(path, name, "taken", value) for value in taken]
+                first_bad |= {name: bad[0]} if name not in IN_VIEWS else {}
+            for value in (*good, *bad):
+                if entry["in"] == "path" or name in IN_VIEWS:
+                    problems = call(path, parameters, **{name: value})
+                else:
+                    problems = problems_of(path, query | {name: value})
+                if breaks(problems, name) is (value in good):
+                    unexpected.append((path, name, value, problems))
+            # The view has no further bound.
+            if breaks(call(path, parameters, **{name: largest}), name):
+                unexpected.append((path, name, "refused", largest))
+        # The endpoint reports what its serializer reports.
+        if first_bad and call(path, parameters, **first_bad) != problems_of(path, query | first_bad):
+            unexpected.append((path, first_bad))
     assert unexpected == []
-    assert seen >= {"fid", "fids", "startDate", "chainId", "msgSender", "pairAddress", "admin", "address", "champagne"}
+    assert names >= {"fid", "fids", "startDate", "chainId", "msgSender", "pairAddress", "admin", "address", "champagne"}
 
 
 def test_every_bound_is_described(document):
