@@ -15,7 +15,6 @@ from development.devchain.anvil import CHAIN_ID
 from tests.rows.factories import DeployWalletFactory
 from tests.rows.launch_requests import WALLET
 from tests.rows.pictures import encoded, plain_picture
-from tokens.chains.launching.merkle import build_tree
 
 pytestmark = pytest.mark.django_db
 
@@ -24,17 +23,6 @@ Json = dict[str, Any]
 ACCEPTED = (200, 201, 202, 204, 307, 404, 503)
 # Operations that simulate a launch, which the recorded chain can't.
 LAUNCHES = {"deployToken", "deployTokenV4", "createPretoken"}
-
-TREE = build_tree([(WALLET, 1)])
-DUMP: Json = {
-    "format": "standard-v1",
-    "leafEncoding": ["address", "uint256"],
-    "tree": [TREE.root],
-    "values": [{"value": [WALLET, "1"], "treeIndex": 0}],
-}
-TOKEN: Json = BODIES["deployToken"]["token"]
-SETTINGS: Json = BODIES["createPretoken"]["token_settings"]
-SALE: Json = {"minEthGoal": 1, "maxEthGoal": 2, "presaleDuration": 86_400}
 
 
 def described() -> Json:
@@ -181,37 +169,6 @@ def test_bodies_with_unknown_fields_are_refused_where_the_description_says_so(ba
             if (answer.status_code == 400) is not is_closed:
                 wrong[f"{name} {body}"] = answer.status_code, answer.content
     assert (wrong, answers) == ({}, {True, False})
-
-
-@pytest.mark.parametrize(
-    ("name", "body"),
-    [
-        ("saveAirdrop", {}),
-        ("saveAirdrop", {"entries": []}),
-        ("saveAirdrop", {"entries": [{"account": WALLET, "amount": 1}], "tree": DUMP}),
-        ("saveAirdrop", {"tree": DUMP | {"tree": []}}),
-        ("saveAirdrop", {"tree": DUMP | {"values": []}}),
-        ("savePresaleAllowlist", {"entries": []}),
-        ("replayWebhook", {}),
-        ("replayWebhook", {"eventId": 1, "afterEventId": 1}),
-        ("replayWebhook", {"eventId": 1, "untilEventId": 2}),
-        ("createWebhook", {"url": "https://hooks.example/", "chainIds": [8453] * 51}),
-        ("uploadMetadata", {"name": "A", "symbol": "A", "auditUrls": ["https://a.example/"] * 51}),
-        ("createPretoken", {"keyword": "a", "chain_id": 8453, "token_settings": SETTINGS | {"admins": []}}),
-        ("deployToken", {"token": TOKEN, "rewards": []}),
-        ("deployToken", {"token": TOKEN, "airdrop": {"lockupDuration": 1, "entries": []}}),
-        ("deployToken", {"token": TOKEN, "presale": SALE | {"allowlist": []}}),
-        ("reportAgentEvents", {"events": []}),
-    ],
-)
-def test_what_the_description_excludes_is_refused(base, callers, name, body):
-    document = described()
-    operations = operations_in(document)
-    content = json_body(operations[name][2]) or {}
-    schema = content["schema"] | {"components": document["components"]}
-    assert not Draft202012Validator(schema).is_valid(body)
-    content["example"] = body
-    assert call_with_examples(name, operations, callers).status_code == 400
 
 
 def test_a_chain_accepts_the_examples_of_launches(launchpad, callers):
