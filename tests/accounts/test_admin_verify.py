@@ -159,25 +159,6 @@ def test_the_right_password_makes_what_failed_before_forgotten(client, staff):
     assert not AccessAttempt.objects.exists()
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
-        ({}, "username"),
-        ({"username": "operator"}, "password"),
-        ({"username": "", "password": "x"}, "username"),
-        ({"username": "operator", "password": ["x"]}, "password"),
-        ({"username": "x" * 151, "password": "x"}, "username"),
-        ({"username": "operator", "password": "x" * 1001}, "password"),
-        ({"username": "operator", "password": "x", "code": "1" * 21}, "code"),
-    ],
-)
-def test_it_names_what_the_body_lacks(client, staff, body, field):
-    answer = begin(client, **body)
-    assert answer.status_code == 400
-    assert answer.json()["details"][0]["field"] == field
-    assert answer.headers["Cache-Control"] == "no-store"
-
-
 def test_it_begins_a_session_by_password(client, staff):
     before = timezone.now()
     answer = by_password(client)

@@ -129,21 +129,6 @@ def test_of_several_users_the_rule_chooses_one(get, ada):
     assert get(BY_NAME, name="ada.eth")[1]["fid"] == 11
 
 
-@pytest.mark.parametrize(
-    ("path", "parameters", "rule"),
-    [
-        (BY_FID, {}, "fid is required"),
-        (BY_FID, {"fid": 0}, "fid must be a whole number from 1 to 9223372036854775807"),
-        (BY_NAME, {"name": "a" * 256}, "name must have at most 255 characters"),
-        (BY_NAME, {"name": " "}, "name must not be blank"),
-        (MANY, {"fids": ",".join("1" * 101)}, "fids must be 1 to 100 whole numbers, separated by commas"),
-    ],
-)
-def test_a_refusal_names_the_parameter_and_its_rule(get, path, parameters, rule):
-    status, body = get(path, **parameters)
-    assert (status, body["error"]) == (400, rule)
-
-
 def test_users_are_looked_up_in_indexes(get):
     SocialProfile.objects.all().delete()
     values = {

@@ -37,20 +37,6 @@ def read(client, headers, agent, interval="24h"):
     return answer.json()["data"]
 
 
-@pytest.mark.parametrize("owner", ["another key", "the operator", "nobody"])
-def test_an_agent_of_another_reporter_is_not_found(client, headers, owner):
-    credentials.issue_key("Other", scopes=[Scope.AGENTS])
-    keys = {"another key": PartnerKey.objects.get(name="Other"), "the operator": None}
-    agent_id = "unknown" if owner == "nobody" else AgentFactory(partner_key=keys[owner]).agent_id
-    answer = client.get(URL, {"agentId": agent_id}, headers=headers)
-    assert (answer.status_code, answer.json()["error"]) == (404, "Agent not found")
-
-
-def test_the_query_is_validated(client, headers):
-    for query in ({}, {"agentId": "a", "interval": "1h"}, {"agentId": "x" * 101}):
-        assert client.get(URL, query, headers=headers).status_code == 400
-
-
 def test_without_a_ranking_there_is_the_proof_of_the_fid_only(client, headers):
     agent = own_agent(fid=77)
     row = read(client, headers, agent)

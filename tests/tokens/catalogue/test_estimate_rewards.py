@@ -6,7 +6,7 @@ from tests.nodes.json_server import Reply
 from tests.nodes.launch_builder import LOCKER, LOCKER_V3, STRANGER, TOKEN, USDC, WETH, v1_launch, v3_launch
 from tests.nodes.locker_responses import collects, decimals, position, recorded_claim, team_percent
 from tests.nodes.recordings import base, mined
-from tests.rows.factories import SolanaTokenFactory, TokenFactory
+from tests.rows.factories import TokenFactory
 from tests.rows.indexed_tokens import index_launch
 from tests.rows.token_lists import price
 from tokens.chains.addresses import checksum_address
@@ -15,9 +15,7 @@ from tokens.models import Token
 pytestmark = pytest.mark.django_db
 
 PATH = "/api/tokens/estimate-rewards-by-pool-address"
-V4_RULE = "must be a pool of generation v0 to v3.1; for a v4 pool id use /api/get-uncollected-fees/{address}"
 V3_POOL = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
-V4_POOL = "0x" + "ab" * 32
 SUCCESSOR = {"Deprecation": "@1767225600", "Link": '</api/get-uncollected-fees>; rel="successor-version"'}
 
 # USD for one whole token, and for one WETH.
@@ -62,30 +60,6 @@ def usd(amounts, currencies, token):
 
 def names_successor(answer):
     return {name: answer.headers.get(name) for name in SUCCESSOR} == SUCCESSOR
-
-
-def test_it_requires_a_pool(client):
-    answer = client.get(PATH)
-    assert answer.status_code == 400
-    assert [detail["field"] for detail in answer.json()["details"]] == ["poolAddress"]
-    assert names_successor(answer)
-
-
-def test_it_reports_why_it_has_nothing_of_solana(client):
-    token = SolanaTokenFactory()
-    answer = client.get(PATH, {"poolAddress": token.pool_address})
-    rule = "must be of an EVM chain, since on Solana there is no locker that pays fees: a 20-byte hex address"
-    assert (answer.status_code, answer.json()["details"]) == (400, [{"field": "poolAddress", "message": rule}])
-
-
-@pytest.mark.parametrize("known", [True, False])
-def test_it_refuses_a_v4_pool_id_and_names_the_successor(client, known):
-    if known:
-        TokenFactory(pool_address=V4_POOL)
-    answer = client.get(PATH, {"poolAddress": V4_POOL.upper().replace("X", "x")})
-    details = [{"field": "poolAddress", "message": V4_RULE}]
-    assert (answer.status_code, answer.json()) == (400, {"error": f"poolAddress {V4_RULE}", "details": details})
-    assert names_successor(answer)
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,6 @@ ADMIN = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 MINT = "So11111111111111111111111111111111111111112"
 
 
-@pytest.mark.parametrize("parameters", [{}, {"admin": ""}, {"limit": 5}])
-def test_it_requires_an_admin(fetch, parameters):
-    answer = fetch(**parameters)
-    assert (answer.status_code, answer.json()["error"]) == (400, "admin is required")
-
-
 def test_it_answers_with_nothing_where_there_is_nothing(fetch):
     TokenFactory(msg_sender=ADMIN, requestor_address=ADMIN, contract_address=ADMIN)
     answer = fetch(admin=ADMIN, offset=5, sortBy="market-cap")

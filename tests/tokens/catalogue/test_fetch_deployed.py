@@ -31,16 +31,6 @@ def fetch(client):
     return lambda path, **parameters: client.get(path, parameters)
 
 
-@pytest.mark.parametrize(("path", "name"), [(BY_FID, "fid"), (BY_ADDRESS, "address")])
-@pytest.mark.parametrize("parameters", [{}, {"fid": "", "address": ""}, {"cursor": ""}])
-def test_it_requires_a_deployer(fetch, path, name, parameters):
-    answer = fetch(path, **parameters)
-    assert answer.status_code == 400
-    assert [detail["field"] for detail in answer.json()["details"]] == [name]
-    assert answer.json()["error"] == f"{name} is required"
-    assert answer.headers["Cache-Control"] == "no-store"
-
-
 @BOTH
 def test_it_answers_with_nothing_where_there_is_nothing(fetch, path, requested, columns):
     TokenFactory(requestor_fid=8)

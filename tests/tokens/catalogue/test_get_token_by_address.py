@@ -5,7 +5,6 @@ import json
 import pytest
 
 from tests.rows.factories import SocialProfileFactory, TokenFactory
-from tests.rows.refusals import assert_refused
 from tokens.indexing.metadata import parse_metadata
 
 pytestmark = pytest.mark.django_db
@@ -13,13 +12,6 @@ pytestmark = pytest.mark.django_db
 PATH = "/api/get-token-by-address"
 ADDRESS = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
 MINT = "So11111111111111111111111111111111111111112"
-
-
-@pytest.mark.parametrize("parameters", [{}, {"chainId": 8453}, {"chainId": 10143}])
-def test_it_never_caches_that_there_is_no_token(fetch, parameters):
-    TokenFactory(contract_address=ADDRESS, chain_id=8453, unindexed=True)
-    TokenFactory(contract_address=ADDRESS, chain_id=1, unindexed=True)
-    assert_refused(fetch(address=ADDRESS, **parameters), 404, "Token not found")
 
 
 @pytest.mark.parametrize("spell", [str, str.lower, lambda text: "0X" + text[2:].upper()])

@@ -5,14 +5,12 @@ from decimal import Decimal
 import pytest
 
 from tests.rows.factories import SocialProfileFactory, SolanaTokenFactory, TokenFactory
-from tests.rows.refusals import assert_refused
 from tests.rows.token_lists import price
 
 pytestmark = pytest.mark.django_db
 
 ADDRESS = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
 MINT = "So11111111111111111111111111111111111111112"
-CHAIN_RULE = f"must be a whole number from 1 to {2**63 - 1}"
 
 
 @pytest.fixture
@@ -74,39 +72,3 @@ def test_a_chain_without_any_source_has_no_market(fetch):
 def test_a_blocked_token_is_found_and_marked(fetch):
     TokenFactory(contract_address=ADDRESS, blocked=True)
     assert fetch(8453, ADDRESS).json()["data"]["tags"]["blocked"] is True
-
-
-@pytest.mark.parametrize("hidden", [{"unindexed": True}, {"chain_id": 1}, {"contract_address": "0x" + "1" * 40}])
-def test_a_miss_is_not_found_and_not_cached(fetch, hidden):
-    TokenFactory(**{"contract_address": ADDRESS} | hidden)
-    assert_refused(fetch(8453, ADDRESS), 404, "Token not found")
-
-
-@pytest.mark.parametrize(
-    ("chain_id", "address", "field", "rule"),
-    [
-        *[(value, ADDRESS, "chainId", CHAIN_RULE) for value in ("0", "-1", "base", "1.0", 2**63, "9" * 40, "٣")],
-        *[(8453, value, "address", None) for value in ("0x12", "WETH", ADDRESS + "0", MINT)],
-        (101, ADDRESS, "address", "must be base58 of 32 bytes: chain 101 is Solana"),
-    ],
-)
-@pytest.mark.parametrize("more", ["", "/trades", "/candles", "/integrity"])
-def test_it_refuses_a_bad_path_by_name(fetch, chain_id, address, field, rule, more):
-    answer = fetch(chain_id, f"{address}{more}")
-    assert answer.status_code == 400
-    (detail,) = answer.json()["details"]
-    assert detail["field"] == field
-    assert rule in (None, detail["message"])
-    assert answer.json()["error"] == f"{field} {detail['message']}"
-
-
-@pytest.mark.parametrize("name", ["includeMarket", "includeUser"])
-def test_it_refuses_a_bad_flag_by_name(fetch, name):
-    TokenFactory(contract_address=ADDRESS)
-    answer = fetch(8453, ADDRESS, **{name: "yes"})
-    assert (answer.status_code, answer.json()["details"][0]["field"]) == (400, name)
-
-
-@pytest.mark.parametrize("method", ["post", "put", "delete"])
-def test_other_methods_are_not_allowed(client, method):
-    assert getattr(client, method)(f"/api/tokens/8453/{ADDRESS}").status_code == 405

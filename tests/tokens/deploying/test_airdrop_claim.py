@@ -18,7 +18,6 @@ from tokens.models import AirdropEntry, AirdropTree, DeploymentStatus
 pytestmark = pytest.mark.django_db
 
 PATH = "/api/airdrops/claim"
-RULE = "must be a 20-byte hex address, 0x followed by 40 hex digits"
 TOKEN = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
 ENTRIES = sample_entries(5)
 CLAIMER, AMOUNT = ENTRIES[3]
@@ -40,29 +39,6 @@ def give():
 def fetch(client):
     """Request a claimer's proofs; return the response."""
     return lambda claimer=CLAIMER, token=TOKEN: client.get(PATH, {"tokenAddress": token, "claimerAddress": claimer})
-
-
-@pytest.mark.parametrize("name", ["tokenAddress", "claimerAddress"])
-@pytest.mark.parametrize("text", ["0x12", TOKEN + "\0", TOKEN + "00", "0x" + "ab" * 32, "vitalik.eth"])
-def test_it_refuses_what_is_no_address(client, name, text):
-    answer = client.get(PATH, {"tokenAddress": TOKEN, "claimerAddress": CLAIMER} | {name: text})
-    details = [{"field": name, "message": RULE}]
-    assert (answer.status_code, answer.json()) == (400, {"error": f"{name} {RULE}", "details": details})
-    assert answer.headers["Cache-Control"] == "no-store"
-
-
-@pytest.mark.parametrize("name", ["tokenAddress", "claimerAddress"])
-def test_it_reports_why_it_has_nothing_of_solana(client, name):
-    mint = "So11111111111111111111111111111111111111112"
-    answer = client.get(PATH, {"tokenAddress": TOKEN, "claimerAddress": CLAIMER} | {name: mint})
-    rule = "must be of an EVM chain, since on Solana there is no airdrop: a 20-byte hex address"
-    assert (answer.status_code, answer.json()["details"]) == (400, [{"field": name, "message": rule}])
-
-
-def test_it_requires_both_addresses(client):
-    answer = client.get(PATH, {"claimerAddress": ""})
-    assert answer.status_code == 400
-    assert [detail["field"] for detail in answer.json()["details"]] == ["tokenAddress", "claimerAddress"]
 
 
 def test_a_token_that_was_not_deployed_here_has_no_proofs(fetch):

@@ -26,7 +26,6 @@ from tokens.models import AirdropEntry, AirdropTree, Deployment, DeploySwitch, D
 pytestmark = pytest.mark.django_db
 
 PATH = "/api/tokens/deploy"
-MEBIBYTE = 2**20
 PRESALE = {"minEthGoal": 1, "maxEthGoal": 2, "presaleDuration": 60}
 
 
@@ -74,51 +73,6 @@ def failed(answer, status):
     assert answer.headers["Cache-Control"] == "no-store"
     assert "Idempotency-Replayed" not in answer.headers
     return body["error"]
-
-
-@pytest.mark.parametrize("path", [PATH, PATH + "/v4"])
-def test_it_takes_post_only(client, deploy_key, path):
-    assert failed(client.get(path, headers=deploy_key), 405)
-
-
-def test_it_refuses_other_media_types_and_what_is_no_json(client, deploy_key, post):
-    assert failed(client.post(PATH, {"chainId": 1}, headers=deploy_key), 415)
-    assert failed(post("{"), 400) == "Malformed JSON"
-
-
-@pytest.mark.parametrize("body", [None, [], "text", 5, True, {}, {"token": []}, {"token": {"requestKey": 5}}])
-def test_it_refuses_a_body_of_another_form(ready, post, body):
-    failed(post(body), 400)
-    assert not Deployment.objects.exists()
-
-
-def test_it_names_the_part_that_a_flat_body_lacks(ready, post):
-    answer = post({"name": "Dog", "symbol": "DOG", "requestKey": "k" * 32})
-    assert "token" in failed(answer, 400)
-    assert "token" in {detail["field"] for detail in answer.json()["details"]}
-
-
-def test_it_names_what_breaks_a_rule(ready, post):
-    answer = post(order(vault={"percentage": 91, "lockupDuration": 7}))
-    assert failed(answer, 400).startswith("vault.percentage")
-    assert answer.json()["details"][0]["field"] == "vault.percentage"
-    assert not Deployment.objects.exists()
-
-
-def test_it_refuses_large_bodies_but_those_of_airdrops(ready, post):
-    padding = "x" * MEBIBYTE
-    for body in (order(token={"description": padding}), order(airdrop=None, more=padding), json.dumps([padding])):
-        assert str(MEBIBYTE) in failed(post(body), 413)
-    entries = [{"account": ADMIN, "amount": 1}, padding]
-    # Parsed, and refused for its contents.
-    assert failed(post(order(airdrop={"entries": entries, "lockupDuration": 1})), 400)
-    assert str(8 * MEBIBYTE) in failed(post(order(airdrop={"entries": [padding * 8]})), 413)
-
-
-def test_it_refuses_a_chain_that_is_not_installed(ready, post):
-    answer = post(order(chainId=8453))
-    failed(answer, 400)
-    assert answer.json()["details"][0]["field"] == "chainId"
 
 
 def test_it_refuses_what_the_chain_does_not_offer_us(ready, post):

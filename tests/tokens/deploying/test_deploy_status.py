@@ -5,8 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from accounts.keys import credentials
-from accounts.models import PartnerKey, Scope
+from accounts.models import PartnerKey
 from tests.rows.factories import DeploymentFactory, TokenFactory
 from tokens.deploying import response_bodies
 from tokens.models import Deployment
@@ -41,28 +40,6 @@ def test_it_finds_nothing_by_what_is_no_key(fetch, order, request_key):
     order()
     answer = fetch(request_key)
     assert (answer.status_code, answer.json()) == (404, NOT_FOUND)
-
-
-def test_it_finds_no_key_that_was_not_used(fetch):
-    answer = fetch(KEY)
-    assert (answer.status_code, answer.json()) == (404, NOT_FOUND)
-    assert answer.headers["Cache-Control"] == "no-store"
-
-
-def test_another_partners_order_is_not_found_either(fetch, client, order):
-    order()
-    DeploymentFactory(request_key=KEY[::-1])
-    # An operator's.
-    DeploymentFactory(request_key="o" * 32, partner_key=None)
-    assert fetch(KEY[::-1]).json() == fetch("o" * 32).json() == NOT_FOUND
-    stranger = {"x-api-key": credentials.issue_key("Stranger", scopes=[Scope.DEPLOY])}
-    answer = client.get(PATH + KEY, headers=stranger)
-    assert (answer.status_code, answer.json()) == (404, NOT_FOUND)
-
-
-def test_it_takes_get_only(client, deploy_key):
-    answer = client.post(PATH + KEY, headers=deploy_key)
-    assert (answer.status_code, answer.json()["success"]) == (405, False)
 
 
 def test_a_queued_deployment_has_no_details(fetch, order):

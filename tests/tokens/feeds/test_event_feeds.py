@@ -6,7 +6,6 @@ from decimal import Decimal
 import pytest
 from django.test import Client
 
-from tests.rows.refusals import assert_refused
 from tests.tokens.feeds.feed_worlds import (
     CHAIN,
     FACTORY,
@@ -205,23 +204,6 @@ def test_a_block_of_dextools_has_its_time(pair):
     assert answer_of(f"dextools/{CHAIN}/block", number=FINAL) == {"block": block}
     assert fetch(f"dextools/{CHAIN}/block", number=FINAL + 1).status_code == 404
     assert fetch(f"dextools/{CHAIN}/block").status_code == 400
-
-
-def test_errors_of_dextools_have_the_fields_of_its_format(pair):
-    answer = fetch(f"dextools/{CHAIN}/events", fromBlock="x", toBlock=5)
-    body = answer.json()
-    (issue,) = body["issues"]
-    assert (body["code"], issue["param"], body["message"]) == ("400", "fromBlock", body["error"])
-    assert fetch(f"dextools/{CHAIN}/pair", id="0x" + "00" * 32).json() == {
-        "error": "Pair not found",
-        "code": "404",
-        "message": "Pair not found",
-        "issues": [],
-    }
-
-
-def test_errors_of_dex_screener_are_those_of_the_api(pair):
-    assert_refused(fetch(f"dexscreener/{CHAIN}/asset", id=SENDER), 404, "Asset not found")
 
 
 @pytest.mark.parametrize(

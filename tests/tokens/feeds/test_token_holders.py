@@ -149,23 +149,6 @@ def test_a_chain_without_an_explorer_has_none(set_balances, settings):
 
 
 @pytest.mark.parametrize(
-    ("parameters", "field", "rule"),
-    [
-        ({}, "id", "This field is required."),
-        ({"id": TOKEN, "page": -1}, "page", "must be a whole number from 0 to 10000"),
-        ({"id": TOKEN, "page": 10_001}, "page", "must be a whole number from 0 to 10000"),
-        ({"id": TOKEN, "pageSize": 9}, "pageSize", "must be a whole number from 10 to 50"),
-        ({"id": TOKEN, "pageSize": 51}, "pageSize", "must be a whole number from 10 to 50"),
-        ({"id": TOKEN, "pageSize": "ten"}, "pageSize", "must be a whole number from 10 to 50"),
-    ],
-)
-def test_parameters_have_the_limits_of_the_format(set_balances, parameters, field, rule):
-    answer = fetch(**parameters)
-    assert answer.status_code == 400
-    assert answer.json()["issues"] == [{"param": field, "message": rule}]
-
-
-@pytest.mark.parametrize(
     "mode", [Mode.FAIL, Mode.WRONG_KEY, Mode.NOT_JSON, Mode.WRONG_SHAPE, Mode.HUGE, Mode.CUT_SHORT]
 )
 def test_an_explorer_that_fails_is_503_and_nothing_of_it_is_kept(set_balances, explorer, mode):

@@ -4,15 +4,13 @@ import pytest
 
 from tests.nodes.launch_builder import LOCKER, LOCKER_V3, TOKEN, v1_launch, v3_launch
 from tests.nodes.recordings import V4_LAUNCHES, mined
-from tests.rows.factories import SolanaTokenFactory, TokenFactory
+from tests.rows.factories import TokenFactory
 from tests.rows.indexed_tokens import index_launch
 
 pytestmark = pytest.mark.django_db
 
 PATH = "/api/get-claim-info"
 ADDRESS = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
-MINT = "So11111111111111111111111111111111111111112"
-LACKING = "on Solana there is no locker that pays fees"
 V4_RULE = "must be a token of generation v0 to v3.1; for a v4 token use /api/get-uncollected-fees/{address}"
 
 # lockerAddress, lpNftId, contract_address, type
@@ -42,25 +40,6 @@ def body(facts):
     return dict(zip(("lockerAddress", "lpNftId", "contract_address", "type"), facts, strict=True))
 
 
-@pytest.mark.parametrize("parameters", [{}, {"address": ""}])
-def test_it_requires_an_address(fetch, parameters):
-    assert_refused(fetch(**parameters), 400, "address is required")
-
-
-@pytest.mark.parametrize(
-    ("parameters", "field", "rule"),
-    [
-        ({"address": MINT}, "address", f"must be of an EVM chain, since {LACKING}: a 20-byte hex address"),
-        ({"address": ADDRESS, "chainId": 101}, "chainId", f"must be an EVM chain, since {LACKING}"),
-    ],
-)
-def test_it_explains_why_it_has_nothing_of_solana(fetch, parameters, field, rule):
-    SolanaTokenFactory(contract_address=MINT)
-    answer = fetch(**parameters)
-    assert_refused(answer, 400, f"{field} {rule}")
-    assert answer.json()["details"] == [{"field": field, "message": rule}]
-
-
 @pytest.mark.parametrize("label", V4_LAUNCHES)
 def test_it_refuses_a_v4_token(fetch, label):
     answer = fetch(address=index_launch(mined(label)).contract_address)
@@ -74,12 +53,6 @@ def test_it_refuses_a_token_of_a_generation_that_the_registry_has_lost_unless_it
     token.position_id = "9"
     token.save()
     assert fetch(address=ADDRESS).json() == body((LOCKER, "9", ADDRESS, "lost"))
-
-
-@pytest.mark.parametrize("parameters", [{}, {"chainId": 8453}, {"chainId": 10143}])
-def test_it_does_not_find_unknown_or_dropped_tokens(fetch, parameters):
-    TokenFactory(contract_address=ADDRESS, generation="v2", position_id="1", unindexed=True)
-    assert_refused(fetch(address=ADDRESS, **parameters), 404, "Token not found")
 
 
 @pytest.mark.parametrize("label", GOLDEN)

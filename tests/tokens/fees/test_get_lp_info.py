@@ -6,18 +6,15 @@ import pytest
 
 from tests.nodes.launch_builder import LOCKER, LOCKER_V3, POOL, TOKEN, WETH, v1_launch, v3_launch, v4_launch
 from tests.nodes.recordings import DATA, RECORDED_LAUNCHES, V4_LAUNCHES, decoded, mined
-from tests.rows.factories import SolanaTokenFactory, TokenFactory
+from tests.rows.factories import TokenFactory
 from tests.rows.indexed_tokens import index_launch
 
 pytestmark = pytest.mark.django_db
 
 PATH = "/api/get-lp-info/"
 ADDRESS = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
-MINT = "So11111111111111111111111111111111111111112"
 CLANKER = "0x1bc0c42215582d5A085795f4baDbaC3ff36d1Bcb"
 ETHEREUM_USDC = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"
-LACKING = "on Solana there is no LP position that a locker holds"
-ADDRESS_RULE = "must be a 20-byte hex address, 0x followed by 40 hex digits"
 SUPPLY = 10**29
 LOCKUP = {"startedAt": None, "lockDuration": 604_800, "vestDuration": 0}
 
@@ -69,27 +66,6 @@ def body(pool, facts):
     }
 
 
-@pytest.mark.parametrize("address", ["0x12", ADDRESS[:-1], ADDRESS + "0", "0x" + "ab" * 32, "me.eth", "%00"])
-def test_it_refuses_what_is_no_evm_address(fetch, address):
-    answer = fetch(address)
-    assert_refused(answer, 400, f"address {ADDRESS_RULE}")
-    assert answer.json()["details"] == [{"field": "address", "message": ADDRESS_RULE}]
-
-
-@pytest.mark.parametrize(
-    ("address", "parameters", "field", "rule"),
-    [
-        (MINT, {}, "address", f"must be of an EVM chain, since {LACKING}: a 20-byte hex address"),
-        (ADDRESS, {"chainId": 101}, "chainId", f"must be an EVM chain, since {LACKING}"),
-    ],
-)
-def test_it_explains_why_it_has_nothing_of_solana(fetch, address, parameters, field, rule):
-    SolanaTokenFactory(contract_address=MINT)
-    answer = fetch(address, **parameters)
-    assert_refused(answer, 400, f"{field} {rule}")
-    assert answer.json()["details"] == [{"field": field, "message": rule}]
-
-
 @pytest.mark.parametrize(
     ("address", "symbol"), [(WETH, "WETH"), (WETH.lower(), "WETH"), (CLANKER, "CLANKER"), (ETHEREUM_USDC, "USDC")]
 )
@@ -106,19 +82,6 @@ def test_a_quote_token_of_another_chain_is_none_of_the_requested_chain(fetch):
     TokenFactory(contract_address=ETHEREUM_USDC, chain_id=8453)
     assert fetch(ETHEREUM_USDC, chainId=8453).status_code == 200
     assert fetch(ETHEREUM_USDC, chainId=1).status_code == 400
-
-
-@pytest.mark.parametrize("parameters", [{}, {"chainId": 8453}, {"chainId": 10143}])
-def test_it_never_caches_that_there_is_no_token(fetch, parameters):
-    TokenFactory(contract_address=ADDRESS, unindexed=True)
-    TokenFactory(contract_address=ADDRESS, chain_id=1, unindexed=True)
-    assert_refused(fetch(ADDRESS, **parameters), 404, "Token not found")
-
-
-@pytest.mark.parametrize("path", [PATH, PATH[:-1], PATH + ADDRESS + "/more"])
-def test_without_an_address_there_is_no_endpoint(client, read_key, path):
-    answer = client.get(path, headers=read_key)
-    assert (answer.status_code, set(answer.json())) == (404, {"error"})
 
 
 @pytest.mark.parametrize("label", RECORDED_LAUNCHES)

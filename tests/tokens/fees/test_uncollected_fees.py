@@ -20,9 +20,6 @@ from tokens.models import Token
 pytestmark = pytest.mark.django_db
 
 PATH = "/api/get-uncollected-fees"
-ADDRESS = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
-MINT = "So11111111111111111111111111111111111111112"
-ADDRESS_RULE = "must be a 20-byte hex address, 0x followed by 40 hex digits, or a base58 mint of 32 bytes"
 HEAD = 209
 
 
@@ -52,22 +49,6 @@ def weth(harvested, pending):
 def own(token, harvested, pending):
     address = token.contract_address
     return {"currency": address, "symbol": token.symbol, "decimals": 18, "harvested": harvested, "pending": pending}
-
-
-@pytest.mark.parametrize("address", ["0x12", "nonsense", MINT[:-1], "0x" + "ab" * 32, ADDRESS[:-1] + "g"])
-def test_it_refuses_what_is_no_address(fetch, address):
-    answer = fetch(address)
-    details = [{"field": "address", "message": ADDRESS_RULE}]
-    assert (answer.status_code, answer.json()) == (400, {"error": f"address {ADDRESS_RULE}", "details": details})
-
-
-@pytest.mark.parametrize("changes", [{"unindexed": True}, {"contract_address": STRANGER}, {"chain_id": 10143}])
-def test_it_finds_no_other_token(fetch, node, changes):
-    TokenFactory(**{"contract_address": ADDRESS} | changes)
-    answer = fetch(ADDRESS, chainId=8453)
-    assert (answer.status_code, answer.json()) == (404, {"error": "Token not found"})
-    assert answer.headers["Cache-Control"] == "no-store"
-    assert node.calls == []
 
 
 def test_it_is_refused_at_once_while_as_many_wait_for_nodes_as_may(fetch, node):

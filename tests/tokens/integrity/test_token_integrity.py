@@ -28,7 +28,6 @@ from tokens.following.coverage import followed_makers
 from tokens.installation.installed_registry import registry
 from tokens.integrity.dev_accounts import MOST_CLAIMS
 from tokens.integrity.first_trades import MOST_TRADES
-from tokens.integrity.serializers import WINDOWS
 from tokens.models import FollowedAccount, FollowedBlock, LaunchFacts, PoolLiquidityChange, PoolTrade, Token
 
 pytestmark = pytest.mark.django_db
@@ -378,22 +377,11 @@ def test_a_token_of_solana(db):
     assert "launchTrades" not in unknown_of(fetch_integrity(token))
 
 
-def test_it_refuses_other_lengths_by_name(token):
-    rule = f"must be one of {', '.join(WINDOWS)}"
-    answer = fetch(token, seconds=61)
-    details = [{"field": "seconds", "message": rule}]
-    assert (answer.status_code, answer.json()) == (400, {"error": f"seconds {rule}", "details": details})
-
-
 def test_a_blocked_tokens_facts_are_there_and_a_dropped_launchs_are_not(token):
     Token.objects.update(blocked=True)
     assert fetch(token).status_code == 200
     Token.objects.update(unindexed=True)
     assert_refused(fetch(token), 404, "Token not found")
-
-
-def test_an_unknown_token_is_not_found(db):
-    assert_refused(fetch(TokenFactory.build()), 404, "Token not found")
 
 
 def test_a_token_without_stored_launch_facts_has_a_report(db):

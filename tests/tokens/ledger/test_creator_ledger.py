@@ -13,33 +13,6 @@ from tests.tokens.ledger.creator_launches import ALICE, BOB, CREATOR, FID, FIRST
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("summed")]
 
-RULE = "must be an address, or a FID: a whole number from 1 without leading zeros"
-CURSOR_RULE = "must be the cursor of an earlier answer of this list"
-
-
-@pytest.mark.parametrize(
-    "text", ["0", "007", "-1", str(2**63), "9" * 400, "\u0661", "0x12", "alice", "0x" + "g" * 40, "1" * 31 + "0"]
-)
-def test_it_refuses_what_is_no_creator(fetch, text):
-    answer = fetch(text)
-    refused = {"error": f"creator {RULE}", "details": [{"field": "creator", "message": RULE}]}
-    assert (answer.status_code, answer.json(), answer.headers["Cache-Control"]) == (400, refused, "no-store")
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "rule"),
-    [
-        *[("limit", value, "must be a whole number from 0 to 10") for value in ("-1", "11", "x")],
-        *[("days", value, "must be a whole number from 0 to 90") for value in ("-1", "91", "x")],
-        ("includeWaiting", "yes", "must be true, false, 1 or 0"),
-        *[(name, value, CURSOR_RULE) for name in ("cursor", "recipientCursor") for value in ("x", "W10=")],
-    ],
-)
-def test_it_refuses_a_bad_parameter_by_name(fetch, name, value, rule):
-    answer = fetch(**{name: value})
-    refused = {"error": f"{name} {rule}", "details": [{"field": name, "message": rule}]}
-    assert (answer.status_code, answer.json(), answer.headers["Cache-Control"]) == (400, refused, "no-store")
-
 
 @pytest.mark.parametrize("creator", [str(FID), str(2**63 - 1), CREATOR, "So11111111111111111111111111111111111111112"])
 def test_an_unknown_creator_has_an_empty_ledger(fetch, description, creator):

@@ -38,12 +38,6 @@ def test_one_has_the_time_of_its_price(client, token, more, django_assert_num_qu
     assert answer.headers["Cache-Control"] == "public, s-maxage=2"
 
 
-@pytest.mark.parametrize("changes", [{"tokenAddress": UNKNOWN}, {"poolAddress": B}, {"chainId": 1}])
-def test_another_token_pool_or_chain_is_not_found(client, token, changes):
-    answer = client.get(ONE, {"tokenAddress": A} | changes)
-    assert (answer.status_code, answer.json()) == (404, {"error": "Token not found"})
-
-
 def test_without_a_price_it_is_null(client):
     TokenFactory(contract_address=A)
     values = client.get(ONE, {"tokenAddress": A}).json()
@@ -66,16 +60,3 @@ def test_several_come_in_the_sequence_of_the_request(client, token, django_asser
     assert answer.json()["data"][1] == described(token)
     one = client.get(MANY, {"addresses": f"{mint},{A}", "chainId": 1}).json()["data"]
     assert [each["chainId"] for each in one] == [1]
-
-
-@pytest.mark.parametrize(
-    ("addresses", "rule"),
-    [
-        (None, "This field is required."),
-        (",".join([A] * 101), "must be 1 to 100 addresses, separated by commas"),
-        (f"{A},", "must be a 20-byte hex address, 0x followed by 40 hex digits, or a base58 mint of 32 bytes"),
-    ],
-)
-def test_a_list_has_a_length_and_addresses_only(client, addresses, rule):
-    answer = client.get(MANY, {} if addresses is None else {"addresses": addresses})
-    assert (answer.status_code, answer.json()["details"]) == (400, [{"field": "addresses", "message": rule}])

@@ -28,7 +28,6 @@ INTERVALS = {
     "4h": (14_400, 3600),
     "1d": (86_400, 86_400),
 }
-TIME_RULE = "must be Unix seconds, a whole number from 0 to 253402300799"
 
 
 @pytest.fixture
@@ -288,28 +287,6 @@ def test_candles_are_those_of_the_model(token, other, rows, interval, limit, bou
     assert [
         (seconds_of(candle), *(candle[name] for name in ("o", "h", "l", "c", "trades"))) for candle in found
     ] == wanted
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "rule"),
-    [
-        *[("interval", value, "must be one of 1m, 5m, 15m, 1h, 4h, 1d") for value in ("2m", "1M", "60", "1h ")],
-        *[(name, value, TIME_RULE) for name in ("from", "to") for value in ("-1", "1.5", "now", str(253_402_300_800))],
-        *[("limit", value, "must be a whole number from 1 to 1000") for value in ("0", "1001", "x")],
-        ("currency", "eth", "must be usd or quote"),
-        ("fill", "yes", "must be true, false, 1 or 0"),
-    ],
-)
-def test_it_refuses_a_bad_parameter_by_name(token, name, value, rule):
-    answer = fetch(token, **{name: value})
-    details = [{"field": name, "message": rule}]
-    assert (answer.status_code, answer.json()) == (400, {"error": f"{name} {rule}", "details": details})
-
-
-def test_a_range_that_ends_before_it_begins_is_refused(token):
-    answer = fetch(token, **{"from": 600, "to": 599})
-    details = [{"field": "from", "message": "must be at most to"}]
-    assert (answer.status_code, answer.json()) == (400, {"error": "from must be at most to", "details": details})
 
 
 def opens(token, **parameters):

@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-from tests.tokens.uploads.conftest import METADATA
 from tokens.indexing.documents.document_content import parse_document
 from tokens.models import Upload
 
@@ -49,42 +48,3 @@ def test_the_indexer_reads_a_stored_document(client, describe, directory):
 def test_absent_values_are_left_out(client, describe, directory):
     name = describe({"name": "Called", "symbol": "CALL", "description": None}).json()["url"].rpartition("/")[2]
     assert client.get(f"/uploads/{name}").content == b'{"name":"Called","symbol":"CALL"}'
-
-
-@pytest.mark.parametrize(
-    ("change", "field", "rule"),
-    [
-        ({"name": ""}, "name", "must not be blank"),
-        ({"symbol": None}, "symbol", "is required"),
-        ({"image": "javascript:alert(1)"}, "image", "must be"),
-        ({"image": 5}, "image", "must be"),
-        ({"description": "x" * 5_001}, "description", "at most 5000"),
-        ({"socialMediaUrls": ["file:///etc/passwd"]}, "socialMediaUrls[0]", "must be"),
-        ({"auditUrls": "https://audit.example"}, "auditUrls", "must be a list"),
-        ({"tokenAdmin": "0x"}, "tokenAdmin", "is not"),
-        (
-            {"description": "\u6f22" * 5_000, "auditUrls": [f"https://a.example/{'x' * 1_000}"] * 5},
-            "body",
-            "16384 bytes",
-        ),
-    ],
-)
-def test_a_broken_rule_is_400_and_stores_nothing(describe, directory, change, field, rule):
-    refused = describe(DOCUMENT | change)
-    assert refused.status_code == 400
-    (detail,) = refused.json()["details"]
-    assert detail["field"] == field and rule in detail["message"]
-    assert not directory.exists() and not Upload.objects.exists()
-
-
-@pytest.mark.parametrize("body", [[], "text", 5])
-def test_a_document_is_an_object(describe, directory, body):
-    assert describe(json.dumps(body)).status_code == 400
-
-
-def test_other_media_types_and_large_bodies_are_refused(client, deploy_key, directory):
-    def send(content, form):
-        return client.generic("POST", METADATA, content, content_type=form, headers=deploy_key).status_code
-
-    assert send(b"{}", "image/png") == 415 and send(b"{", "application/json") == 400
-    assert send(b"{}" + b" " * 1024 * 1024, "application/json") == 413

@@ -19,13 +19,10 @@ from tests.rows.pictures import (
     BLUE,
     GREEN,
     RED,
-    SVG,
     decoded,
     encoded,
-    jpeg_of_scans,
     long_animation,
     plain_picture,
-    png_bomb,
 )
 from tests.tokens.uploads.conftest import METADATA, PICTURES
 from tokens.models import Upload
@@ -108,37 +105,6 @@ def test_of_an_animation_the_first_frame_is_stored(upload, directory):
     (path,) = directory.rglob("*.webp")
     with Image.open(path) as stored:
         assert stored.n_frames == 1
-
-
-@pytest.mark.parametrize(
-    ("content", "rule"),
-    [
-        (b"", "it must be a PNG, JPEG, GIF or WebP file"),
-        (SVG, "it must be a PNG, JPEG, GIF or WebP file"),
-        (b"<!DOCTYPE html><html>", "it must be a PNG, JPEG, GIF or WebP file"),
-        (PICTURE[: len(PICTURE) // 2], "it must be whole: the file is truncated or damaged"),
-        (png_bomb(60_000, 60_000), "it must have at most 40 megapixels"),
-        (png_bomb(65_536, 1), "it must have at most 65535 pixels a side"),
-        (jpeg_of_scans(500), "its pixels times its scans must be at most 400 million"),
-        (encoded(plain_picture(), "BMP"), "it must be a PNG, JPEG, GIF or WebP file"),
-    ],
-    ids=["empty", "svg", "html", "cut", "bomb", "long", "scans", "bmp"],
-)
-def test_what_is_no_usable_picture_is_400_and_stores_nothing(upload, directory, content, rule):
-    refused = upload(content)
-    assert refused.status_code == 400 and refused.json()["details"][0]["field"] == "body", refused.content
-    assert refused.json()["error"] == f"The body is not a picture that can be used: {rule}"
-    assert not directory.exists() and not Upload.objects.exists()
-
-
-@pytest.mark.parametrize(
-    "form", ["image/svg+xml", "text/html", "application/json", "image/*", "multipart/form-data", ""]
-)
-def test_another_media_type_is_415(upload, directory, form):
-    refused = upload(PICTURE, form)
-    assert refused.status_code == 415
-    assert "Accepted: image/png, image/jpeg, image/gif, image/webp." in refused.json()["error"]
-    assert not Upload.objects.exists()
 
 
 def test_the_content_decides_on_the_format(upload, directory):

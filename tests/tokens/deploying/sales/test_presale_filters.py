@@ -118,18 +118,3 @@ def test_a_find_that_matches_no_longer_is_left_out(contracts, presale, get, ids,
 )
 def test_the_newest_thousand_are_searched(total, ids):
     assert searched_ids(total) == ids
-
-
-@pytest.mark.parametrize(
-    ("parameter", "value", "rule"),
-    [
-        ("state", "over", "must be active, successful, failed or launched"),
-        ("owner", "nonsense", ""),
-        ("tokenAdmin", "nonsense", ""),
-    ],
-)
-def test_an_unknown_filter_value_is_refused(contracts, client, parameter, value, rule):
-    answer = client.get(PATH, {"chainId": CHAIN_ID, parameter: value})
-    (problem,) = answer.json()["details"]
-    assert (answer.status_code, problem["field"]) == (400, parameter)
-    assert rule in problem["message"]

@@ -137,14 +137,6 @@ def test_pages_of_all_callers_share_few_node_requests(contracts, get, settings, 
         assert len(requests) == 2
 
 
-@pytest.mark.parametrize("chain_id", [101, 8453, 42161, 5])
-@pytest.mark.parametrize("path", [PATH, ALLOWLIST, PROOF])
-def test_a_chain_without_presales_is_refused(contracts, client, path, chain_id):
-    one = {} if path == PATH else {"presaleId": 1, "buyerAddress": STRANGER}
-    answer = client.get(path, {"chainId": chain_id} | one)
-    assert (answer.status_code, answer.json()["details"][0]["field"]) == (400, "chainId")
-
-
 def test_a_node_that_is_away_is_no_fault_of_the_caller(contracts, client, settings, forget_chains):
     settings.RPC_URLS, settings.RPC_ATTEMPTS = {CHAIN_ID: ("http://secret:key@127.0.0.1:9/path",)}, 1
     forget_chains()
