@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import cycle
 
 import orjson
@@ -22,6 +21,7 @@ from benchmarks.harness import Limits, keep, parse_quantities, print_table
 from benchmarks.http_load import percentile
 from benchmarks.lists import dataset
 from benchmarks.stream.stream_load import EVENTS_PER_SECOND, EventWriter, store_event
+from development.standins.loopback import ReceivedRequest, Reply, run_server
 from tests.processes.service_processes import HOST, service
 
 _DATABASE, _MIGRATED, _ENDPOINTS = "webhook_shares", "webhook_shares_empty", 20
@@ -100,35 +100,19 @@ def _receiver(times: list[float], *, answers: int | None, is_repeated: bool) -> 
     """Yield a receiver's URL that notes how old each event is; after so many answers it hangs, or never."""
     ended, counts = threading.Event(), [0]
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            event = orjson.loads(self.rfile.read(int(self.headers["content-length"])))
-            times.append(time.time() - event["data"]["sent"])
-            counts[0] += 1
-            if answers is not None and counts[0] > answers:
-                counts[0] = 0 if is_repeated else counts[0]
-                ended.wait(_HANG_SECONDS)
-            self.send_response(204)
-            self.end_headers()
+    def respond(request: ReceivedRequest) -> Reply:
+        times.append(time.time() - orjson.loads(request.content)["data"]["sent"])
+        counts[0] += 1
+        if answers is not None and counts[0] > answers:
+            counts[0] = 0 if is_repeated else counts[0]
+            ended.wait(_HANG_SECONDS)
+        return Reply(status=204)
 
-        def log_message(self, *_: object) -> None:
-            """Log nothing."""
-
-        def handle_one_request(self) -> None:
-            try:
-                super().handle_one_request()
-            except ConnectionError:
-                # The sender has given up.
-                self.close_connection = True
-
-    with ThreadingHTTPServer((HOST, 0), Handler) as server:
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with run_server(respond) as url:
         try:
-            yield f"http://{HOST}:{server.server_address[1]}/hook"
+            yield f"{url}/hook"
         finally:
             ended.set()
-            server.shutdown()
 
 
 if __name__ == "__main__":

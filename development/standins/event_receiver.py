@@ -14,7 +14,7 @@ from typing import Any
 
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from development.standins.http_server import HOST
+from development.standins.loopback import HOST
 
 # An event has less than 20 KB.
 _MAX_BYTES = 64 * 1024

@@ -10,7 +10,8 @@ from typing import Any
 import requests
 from web3 import Web3
 
-from development.standins.http_server import ReceivedRequest, StandIn, StandInResponse
+from development.standins.http_server import StandIn, StandInResponse
+from development.standins.loopback import ReceivedRequest
 
 _TRANSFER = Web3.keccak(text="Transfer(address,address,uint256)").to_0x_hex()
 _ZERO = "0x" + "00" * 20

@@ -8,15 +8,14 @@ import json
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import repeat
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import parse_qsl, urlsplit
 
-HOST = "127.0.0.1"
+from development.standins.loopback import LoopbackServer, ReceivedRequest, Reply
+
 CONTROL_PATH = "/_control"
 
 # Number of recorded requests; only the newest are stored.
@@ -24,8 +23,6 @@ _REMEMBERED = 10_000
 # A huge body's size in one-megabyte pieces, unless the caller disconnects first.
 _HUGE_PIECES = 256
 _PIECE = b" " * 1024 * 1024
-_MAX_CONTROL_BYTES = 10_000
-_MAX_POSTED_BYTES = 1024 * 1024
 
 
 class Mode(StrEnum):
@@ -51,24 +48,15 @@ class Mode(StrEnum):
 
 
 @dataclass(frozen=True)
-class ReceivedRequest:
-    """Received request. Header names are in lower case."""
-
-    method: str
-    path: str
-    query: Mapping[str, str]
-    headers: Mapping[str, str]
-    # Raw body of a POST.
-    content: bytes = b""
-
-
-@dataclass(frozen=True)
 class StandInResponse:
     """Response: any JSON value, with a status."""
 
     body: Any
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
+
+    def encode(self) -> Reply:
+        return Reply(json.dumps(self.body).encode(), self.status, self.headers)
 
 
 @dataclass(frozen=True)
@@ -89,9 +77,6 @@ class StandIn:
 
     def __init__(self, port: int = 0) -> None:
         """Bind the port, 0 for any free one. Raises OSError if the port is in use."""
-        handler = type("Handler", (_Handler,), {"stand_in": self})
-        self._server = _Server((HOST, port), handler)
-        self.url = f"http://{HOST}:{self._server.server_port}"
         # Set when the server ends; stalled requests wait for it.
         self.closed = threading.Event()
         # The newest requests sorted by arrival, without requests to the control path.
@@ -101,9 +86,8 @@ class StandIn:
         self.change: Callable[[ReceivedRequest, Any], Any] = lambda received, body: body
         self._behaviour = _Behaviour()
         self._lock = threading.Lock()
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, name=type(self).__name__, daemon=True
-        )
+        self._server = LoopbackServer(self._respond, port)
+        self.url = self._server.url
 
     def answer(self, received: ReceivedRequest) -> StandInResponse | None:
         """Return the outside service's response; None for an unknown path."""
@@ -145,119 +129,45 @@ class StandIn:
             )
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        self._server.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.closed.set()
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        self._server.close()
 
-
-class _Server(ThreadingHTTPServer):
-    # Accepts bursts of connections.
-    request_queue_size = 128
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    # Head and body are two writes; the second would wait for the caller's delayed acknowledgement.
-    disable_nagle_algorithm = True
-    stand_in: StandIn
-
-    def handle(self) -> None:
-        # The caller may disconnect at any moment.
-        with suppress(ConnectionError):
-            super().handle()
-
-    def do_GET(self) -> None:
-        if urlsplit(self.path).path == CONTROL_PATH:
-            self._send(self.stand_in.control(b""))
-        else:
-            self._take(b"")
-
-    def do_POST(self) -> None:
-        is_control = urlsplit(self.path).path == CONTROL_PATH
-        most = _MAX_CONTROL_BYTES if is_control or not self.stand_in.TAKES_POSTS else _MAX_POSTED_BYTES
-        content = self.rfile.read(min(int(self.headers.get("content-length", 0)), most))
-        if is_control:
-            self._send(self.stand_in.control(content))
-        elif self.stand_in.TAKES_POSTS:
-            self._take(content)
-        else:
-            self._send(StandInResponse({}, status=405))
-
-    def _take(self, content: bytes) -> None:
-        parts = urlsplit(self.path)
-        received = ReceivedRequest(
-            method=self.command,
-            path=parts.path,
-            query=dict(parse_qsl(parts.query, keep_blank_values=True)),
-            headers={name.lower(): value for name, value in self.headers.items()},
-            content=content,
-        )
-        self._answer(received, self.stand_in.take(received))
-
-    def _answer(self, received: ReceivedRequest, behaviour: _Behaviour) -> None:
+    def _respond(self, received: ReceivedRequest) -> Reply:
+        if received.path == CONTROL_PATH:
+            return self.control(received.content).encode()
+        if received.method != "GET" and not self.TAKES_POSTS:
+            return Reply(b"{}", 405)
+        behaviour = self.take(received)
         statuses = {Mode.FAIL: 500, Mode.RATE_LIMIT: 429, Mode.WRONG_KEY: 401}
-        if status := statuses.get(behaviour.mode) or self.stand_in.refuse(received):
-            pause = {"retry-after": f"{behaviour.seconds:.0f}"} if behaviour.mode == Mode.RATE_LIMIT else {}
-            self._send(StandInResponse(self.stand_in.ERRORS.get(status, {}), status=status, headers=pause))
-        elif behaviour.mode == Mode.NOT_JSON:
-            self._send_bytes(b"<html><body>Bad gateway</body></html>", kind="text/html")
-        elif behaviour.mode == Mode.HUGE:
-            self._send_huge()
-        else:
-            if behaviour.mode == Mode.STALL:
-                self.stand_in.closed.wait(behaviour.seconds)
-            self._send_regular(received, behaviour.mode)
+        if status := statuses.get(behaviour.mode) or self.refuse(received):
+            delay = {"retry-after": f"{behaviour.seconds:.0f}"} if behaviour.mode == Mode.RATE_LIMIT else {}
+            return StandInResponse(self.ERRORS.get(status, {}), status, delay).encode()
+        if behaviour.mode == Mode.NOT_JSON:
+            return Reply(b"<html><body>Bad gateway</body></html>", headers={"content-type": "text/html"})
+        if behaviour.mode == Mode.HUGE:
+            length = {"content-length": str(_HUGE_PIECES * len(_PIECE))}
+            return Reply(repeat(_PIECE, _HUGE_PIECES), headers=length)
+        if behaviour.mode == Mode.STALL:
+            self.closed.wait(behaviour.seconds)
+        return self._regular(received, behaviour.mode)
 
-    def _send_regular(self, received: ReceivedRequest, mode: Mode) -> None:
-        regular = self.stand_in.answer(received)
-        if regular is None:
-            self._send(StandInResponse(self.stand_in.ERRORS.get(404, {}), status=404))
-        elif mode == Mode.WRONG_SHAPE:
-            self._send(StandInResponse(_mistype(regular.body)))
-        elif mode == Mode.CUT_SHORT:
-            content = json.dumps(regular.body).encode()
-            self._send_bytes(content[: len(content) // 2], promised=len(content))
-            self.close_connection = True
-        else:
-            changed = self.stand_in.change(received, regular.body)
-            self._send(StandInResponse(changed, regular.status, regular.headers))
-
-    def _send(self, answer: StandInResponse) -> None:
-        self._send_bytes(json.dumps(answer.body).encode(), status=answer.status, headers=answer.headers)
-
-    def _send_bytes(
-        self,
-        content: bytes,
-        *,
-        status: int = 200,
-        kind: str = "application/json",
-        headers: Mapping[str, str] | None = None,
-        promised: int | None = None,
-    ) -> None:
-        self.send_response(status)
-        length = str(len(content) if promised is None else promised)
-        for name, value in {"content-type": kind, "content-length": length, **(headers or {})}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(content)
-
-    def _send_huge(self) -> None:
-        self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(_HUGE_PIECES * len(_PIECE)))
-        self.end_headers()
-        for _ in range(_HUGE_PIECES):
-            self.wfile.write(_PIECE)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Discard access logs: tests and the terminal have better output."""
+    def _regular(self, received: ReceivedRequest, mode: Mode) -> Reply:
+        response = self.answer(received)
+        if response is None:
+            return StandInResponse(self.ERRORS.get(404, {}), 404).encode()
+        if mode == Mode.WRONG_SHAPE:
+            return StandInResponse(_mistype(response.body)).encode()
+        if mode == Mode.CUT_SHORT:
+            content = json.dumps(response.body).encode()
+            headers = {"content-length": str(len(content)), "connection": "close"}
+            return Reply(content[: len(content) // 2], headers=headers)
+        return StandInResponse(self.change(received, response.body), response.status, response.headers).encode()
 
 
 def _mistype(value: Any) -> Any:

@@ -15,7 +15,8 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
-from development.standins.http_server import ReceivedRequest, StandIn, StandInResponse
+from development.standins.http_server import StandIn, StandInResponse
+from development.standins.loopback import ReceivedRequest
 
 PRIVY_ISSUER = "privy.io"
 # The real tokens' lifetime.

@@ -19,7 +19,8 @@ from typing import Any
 import requests
 from solders.pubkey import Pubkey
 
-from development.standins.http_server import ReceivedRequest, StandIn, StandInResponse
+from development.standins.http_server import StandIn, StandInResponse
+from development.standins.loopback import ReceivedRequest
 
 PAGE_SIZE = 20
 MAX_PAGES = 10

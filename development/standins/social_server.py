@@ -10,8 +10,9 @@ from typing import Any
 
 from solders.pubkey import Pubkey
 
-from development.standins.http_server import ReceivedRequest, StandIn, StandInResponse
+from development.standins.http_server import StandIn, StandInResponse
 from development.standins.hub_messages import EPOCH, Hub
+from development.standins.loopback import ReceivedRequest
 
 MAX_FIDS = 100
 # Neynar's `fid` is an int32.

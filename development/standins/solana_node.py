@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from development.standins.http_server import ReceivedRequest, StandIn, StandInResponse
+from development.standins.http_server import StandIn, StandInResponse
+from development.standins.loopback import ReceivedRequest, RefusedError, answer_calls
 
 RECORDING = Path(__file__).resolve().parents[2] / "tests" / "data" / "solana" / "recorded.json"
 MAINNET_GENESIS_HASH = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"
@@ -19,14 +20,6 @@ _MOST_ACCOUNTS = 100
 _API_VERSION = "2.3.0"
 
 Json = dict[str, Any]
-
-
-class JsonRpcResponseError(Exception):
-    """JSON-RPC error as the response to a call."""
-
-    def __init__(self, code: int, message: str) -> None:
-        super().__init__(message)
-        self.error = {"code": code, "message": message}
 
 
 class SolanaStandIn(StandIn):
@@ -86,29 +79,24 @@ class SolanaStandIn(StandIn):
             body = json.loads(received.content)
         except ValueError:
             return StandInResponse({"jsonrpc": "2.0", "error": {"code": -32700, "message": "Parse error"}, "id": None})
-        return StandInResponse([self._reply(call) for call in body] if isinstance(body, list) else self._reply(body))
+        return StandInResponse(answer_calls(body, self._result))
 
-    def _reply(self, call: Any) -> Json:
-        if not isinstance(call, dict) or not isinstance(call.get("method"), str):
-            return {"jsonrpc": "2.0", "error": {"code": -32600, "message": "Invalid request"}, "id": None}
+    def _result(self, call: Any) -> Any:
         self.calls.append(call)
-        envelope = {"jsonrpc": "2.0", "id": call.get("id")}
+        if call["method"] in self.refused:
+            raise RefusedError(**self.refused[call["method"]])
+        if call["method"] not in self._methods:
+            raise RefusedError(-32601, "Method not found")
         try:
-            if call["method"] in self.refused:
-                return envelope | {"error": self.refused[call["method"]]}
-            if call["method"] not in self._methods:
-                raise JsonRpcResponseError(-32601, "Method not found")
-            return envelope | {"result": self._methods[call["method"]](*call.get("params", []))}
-        except JsonRpcResponseError as error:
-            return envelope | {"error": error.error}
-        except (AttributeError, KeyError, TypeError, ValueError):
-            return envelope | {"error": {"code": -32602, "message": "Invalid params"}}
+            return self._methods[call["method"]](*call.get("params", []))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise RefusedError(-32602, "Invalid params") from error
 
     def _head(self, options: Json) -> int:
         """Return the newest slot at the requested commitment, `finalized` by default."""
         head = self.slot - (self.behind if options.get("commitment", "finalized") == "finalized" else 0)
         if head < options.get("minContextSlot", 0):
-            raise JsonRpcResponseError(-32016, "Minimum context slot has not been reached")
+            raise RefusedError(-32016, "Minimum context slot has not been reached")
         return head
 
     def _in_context(self, options: Json, value: Any) -> Json:
@@ -120,9 +108,9 @@ class SolanaStandIn(StandIn):
     def _block(self, slot: int, options: Json | None = None) -> Json:
         call_options = options or {}
         if call_options.get("transactionDetails") != "signatures":
-            raise JsonRpcResponseError(-32602, "Invalid param: this node returns only the signatures of blocks")
+            raise RefusedError(-32602, "Invalid param: this node returns only the signatures of blocks")
         if slot > self._head(call_options):
-            raise JsonRpcResponseError(-32004, f"Block not available for slot {slot}")
+            raise RefusedError(-32004, f"Block not available for slot {slot}")
         forms = self._forms_in(slot)
         time = next(iter(forms.values()))["blockTime"]
         return {"blockHeight": slot, "blockTime": time, "parentSlot": slot - 1, "signatures": list(forms)}
@@ -132,12 +120,12 @@ class SolanaStandIn(StandIn):
         return time
 
     def _forms_in(self, slot: int) -> dict[str, Json]:
-        """Return a slot's transactions by signature, in sequence. Raises JsonRpcResponseError if there are none."""
+        """Return a slot's transactions by signature, in sequence. Raises RefusedError if there are none."""
         forms = {
             signature: entry["json"] for signature, entry in self.transactions.items() if entry["json"]["slot"] == slot
         }
         if not forms:
-            raise JsonRpcResponseError(-32009, f"Slot {slot} was skipped, or missing in long-term storage")
+            raise RefusedError(-32009, f"Slot {slot} was skipped, or missing in long-term storage")
         return forms
 
     def _transaction(self, signature: str, options: Json | str | None = None) -> Json | None:
@@ -148,7 +136,7 @@ class SolanaStandIn(StandIn):
         version, most = forms["json"]["version"], call_options.get("maxSupportedTransactionVersion")
         if version != "legacy" and (most is None or version > most):
             parameter = f'"maxSupportedTransactionVersion": {version}'
-            raise JsonRpcResponseError(
+            raise RefusedError(
                 -32015,
                 f"Transaction version ({version}) is not supported by the requesting client. "
                 f"Please try the request again with the following configuration parameter: {parameter}",
@@ -164,7 +152,7 @@ class SolanaStandIn(StandIn):
         call_options = options or {}
         head, limit = self._head(call_options), call_options.get("limit", _MOST_LISTED)
         if not 0 < limit <= _MOST_LISTED:
-            raise JsonRpcResponseError(-32602, f"Invalid limit; max {_MOST_LISTED}")
+            raise RefusedError(-32602, f"Invalid limit; max {_MOST_LISTED}")
         entries = [
             (signature, entry["json"])
             for signature, entry in reversed(self.transactions.items())
@@ -187,20 +175,20 @@ class SolanaStandIn(StandIn):
 
     def _accounts(self, addresses: list[str], options: Json | None = None) -> Json:
         if len(addresses) > _MOST_ACCOUNTS:
-            raise JsonRpcResponseError(-32602, f"Too many inputs provided; max {_MOST_ACCOUNTS}")
+            raise RefusedError(-32602, f"Too many inputs provided; max {_MOST_ACCOUNTS}")
         call_options = _require_base64(options)
         return self._in_context(call_options, [self.accounts.get(address) for address in addresses])
 
     def _supply(self, mint: str, options: Json | None = None) -> Json:
         if mint not in self.supplies:
-            raise JsonRpcResponseError(-32602, "Invalid param: could not find account")
+            raise RefusedError(-32602, "Invalid param: could not find account")
         return self._in_context(options or {}, self.supplies[mint]["value"])
 
 
 def _require_base64(options: Json | None) -> Json:
     call_options = options or {}
     if call_options.get("encoding") != "base64":
-        raise JsonRpcResponseError(-32602, "Invalid param: this node returns accounts only in base64")
+        raise RefusedError(-32602, "Invalid param: this node returns accounts only in base64")
     return call_options
 
 

@@ -12,8 +12,8 @@ from launchboard.command_line import SHORT_NAMES, main, make_parser
 from launchboard.description import read_operations
 
 from development.clients import CLIENTS
+from development.standins.loopback import Reply
 from tests.clients.scripted_server import ScriptedServer, scripted_server
-from tests.nodes.json_server import Reply
 
 TOKEN = {"chain_id": 1, "symbol": "DOG", "name": "Dog\x1b[2J\n", "extensions": {"fees": {}}, "warnings": []}
 LIST = {"data": [TOKEN, TOKEN | {"symbol": "LONGER"}], "total": 2, "cursor": "b"}

@@ -12,9 +12,9 @@ from launchboard import Launchboard, pages
 from launchboard.description import method_name
 
 from development.clients import CLIENTS, DESCRIPTION
+from development.standins.loopback import Reply
 from tests.clients.scripted_server import ScriptedServer, scripted_server
 from tests.clients.typescript_package import run_program
-from tests.nodes.json_server import Reply
 
 Json = dict[str, Any]
 DOCUMENT: Json = json.loads((CLIENTS / DESCRIPTION).read_text())

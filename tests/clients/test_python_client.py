@@ -8,10 +8,10 @@ import pytest
 from launchboard import Launchboard, LaunchboardError, WebhookVerificationError, new_request_key, pages, verify_webhook
 from standardwebhooks import Webhook
 
+from development.standins.loopback import Reply
 from tests.clients.quick_starts import read_guide_samples, read_quick_start
 from tests.clients.scripted_server import page, scripted_server
 from tests.clients.strict_types import check_types
-from tests.nodes.json_server import Reply
 from tokens.deploying.request_keys import is_request_key
 
 SECRET = "whsec_" + "A" * 43

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from development.standins.loopback import Reply
 from tests.clients.quick_starts import read_quick_start, run_quick_starts
 from tests.clients.scripted_server import scripted_server
-from tests.nodes.json_server import Reply
 
 
 @pytest.mark.parametrize("package", ["python", "typescript"])

@@ -11,9 +11,9 @@ import pytest
 from launchboard import Launchboard, LaunchboardError, new_request_key
 from urllib3.exceptions import HTTPError
 
+from development.standins.loopback import Reply
 from tests.clients.scripted_server import ScriptedServer, scripted_server
 from tests.clients.typescript_package import NodeClient
-from tests.nodes.json_server import Reply
 
 TOKENS, WEBHOOKS, DEPLOY = "/api/tokens", "/api/webhooks", "/api/tokens/deploy"
 METADATA = "/api/uploads/metadata"

@@ -18,11 +18,11 @@ import pytest
 from launchboard import Launchboard
 
 from development.clients import CLIENTS
+from development.standins.loopback import Reply
 from tests.clients.quick_starts import read_guide_samples
 from tests.clients.scripted_server import ScriptedServer, scripted_server
 from tests.clients.typescript_package import find_node
 from tests.config.events.stream.conftest import committed_events, publish, start
-from tests.nodes.json_server import Reply
 from tests.processes.example_code import compile_typescript
 from tests.processes.waiting import wait_for
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from standardwebhooks import Webhook
 
+from development.standins.loopback import Reply
 from tests.clients.quick_starts import read_guide_samples
 from tests.clients.scripted_server import page, scripted_server
 from tests.clients.typescript_package import run_program
-from tests.nodes.json_server import Reply
 from tests.processes.example_code import compile_typescript
 
 SECRET = "whsec_" + "A" * 43

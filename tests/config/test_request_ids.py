@@ -16,8 +16,9 @@ from django.db import connection
 from config.celery import app
 from config.http.request_ids import HEADER, RequestThreadPool, accept_request_id, current_request_id, request_scope
 from development.servers.processes import free_port
+from development.standins.loopback import ReceivedRequest, Reply, answer_calls, run_server
 from tests.config.edge.test_wsgi_environ import SCRIPT
-from tests.nodes.json_server import QuietHandler, Reply, run_server, serve_json
+from tests.nodes.json_server import serve_json
 from tests.processes.service_processes import service, web_service
 from tests.processes.slow_clients import own_web_server, receive_response
 from tests.processes.waiting import wait_for
@@ -68,13 +69,11 @@ def test_a_message_has_the_id_of_its_sender(queue: Any) -> None:
 def test_the_signer_gets_the_id_and_a_node_does_not() -> None:
     ids: list[str | None] = []
 
-    class Recorder(QuietHandler):
-        def do_POST(self) -> None:
-            ids.append(self.headers.get(HEADER))
-            self.rfile.read(int(self.headers["content-length"]))
-            self.send_error(400)
+    def refuse(request: ReceivedRequest) -> Reply:
+        ids.append(request.headers.get(HEADER.lower()))
+        return Reply(status=400)
 
-    with run_server(Recorder) as url, request_scope("from-web"):
+    with run_server(refuse) as url, request_scope("from-web"):
         with pytest.raises(SignerRejectedError):
             RemoteSigner(url, address=SIGNER, timeout=10).sign(TRANSACTION)
         with pytest.raises(NodeUnavailableError):
@@ -111,9 +110,7 @@ class TestServed:
 def node(calls: Any) -> Reply:
     """Respond as a node that has no transaction."""
     results = {"eth_chainId": hex(CHAIN_ID)}
-    batch = calls if isinstance(calls, list) else [calls]
-    answers = [{"jsonrpc": "2.0", "id": call["id"], "result": results.get(call["method"])} for call in batch]
-    return Reply(orjson.dumps(answers if isinstance(calls, list) else answers[0]))
+    return Reply(orjson.dumps(answer_calls(calls, lambda call: results.get(call["method"]))))
 
 
 @pytest.mark.django_db(transaction=True)

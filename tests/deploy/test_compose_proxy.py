@@ -3,11 +3,10 @@
 import http.client
 import json
 import os
-import re
 import ssl
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Event, Thread
@@ -16,9 +15,9 @@ import pytest
 
 from config.environment.server_urls import is_web_server_up
 from development.servers.processes import free_port
+from development.standins.loopback import ReceivedRequest, Reply, run_server
 from tests.deploy.deploy_checkers import check_compose
 from tests.deploy.deploy_files import COMPOSE, SITE_URL, compose_file, procfile
-from tests.nodes.json_server import QuietHandler, run_server
 from tests.processes.nginx import port_is_open
 from tests.processes.service_processes import HOST
 from tests.processes.waiting import wait_for
@@ -33,56 +32,38 @@ _ONCE, _NEXT = {"migrate", "backup"}, {"web-next", "stream-next"}
 _FORGED = {"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https"}
 
 
-class Upstream(QuietHandler):
-    """Server that returns each request's headers and length, with the status that its query names."""
+def upstream(name: str) -> Callable[[ReceivedRequest], Reply]:
+    """Return a server's function that returns each request's headers and length, with the status in its query."""
 
-    name = ""
-    protocol_version = "HTTP/1.1"
+    def respond(request: ReceivedRequest) -> Reply:
+        echo = {"name": name, "path": request.target, "length": len(request.content), "headers": dict(request.headers)}
+        return Reply(json.dumps(echo).encode(), int(request.query.get("status", 200)))
 
-    def do_POST(self) -> None:
-        length = len(self.rfile.read(int(self.headers.get("content-length", 0))))
-        # `self.path` has one slash at its beginning, whatever the client has sent.
-        path = self.requestline.split(" ")[1]
-        body = json.dumps({"name": self.name, "path": path, "length": length, "headers": dict(self.headers)})
-        status = re.search(r"[?&]status=(\d+)", self.path)
-        self.send_response(int(status[1]) if status else 200)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    do_GET = do_POST
+    return respond
 
 
-class Web(Upstream):
-    """Upstream for all paths but one."""
-
-    name = "web"
+web_upstream, next_upstream, _stream_posts = map(upstream, ("web", "web-next", "stream"))
 
 
-class Stream(Upstream):
-    """Upstream for the stream, whose response goes on after the first event."""
+def stream_upstream(request: ReceivedRequest) -> Reply | Iterator[bytes]:
+    """Send one event in response to GET, and then nothing for a minute."""
+    if request.method != "GET":
+        return _stream_posts(request)
 
-    name = "stream"
+    def parts() -> Iterator[bytes]:
+        yield b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\nid: 1\n\n"
+        Event().wait(60)
 
-    def do_GET(self) -> None:
-        """Send one event, and then nothing until the client hangs up."""
-        self.send_response(200)
-        self.send_header("content-type", "text/event-stream")
-        self.send_header("connection", "close")
-        self.end_headers()
-        self.wfile.write(b"id: 1\n\n")
-        self.rfile.read(1)
-
-
-class WebNext(Web):
-    """Upstream with a newer version."""
-
-    name = "web-next"
+    return parts()
 
 
 @pytest.fixture
 def caddy(tmp_path: Path) -> Iterator[int]:
-    with run_server(Web) as web, run_server(Stream) as stream, run_caddy(tmp_path, web=web, stream=stream) as port:
+    with (
+        run_server(web_upstream) as web,
+        run_server(stream_upstream) as stream,
+        run_caddy(tmp_path, web=web, stream=stream) as port,
+    ):
         yield port
 
 
@@ -224,9 +205,9 @@ def test_the_proxy_accepts_larger_bodies_than_the_service(caddy: int) -> None:
 
 def test_an_upgrade_exchanges_the_upstreams_without_a_failed_request(tmp_path: Path) -> None:
     with ExitStack() as stack:
-        new = stack.enter_context(run_server(WebNext))
+        new = stack.enter_context(run_server(next_upstream))
         old = stack.enter_context(ExitStack())
-        variables = caddy_variables(tmp_path, web=old.enter_context(run_server(Web)), stream=new)
+        variables = caddy_variables(tmp_path, web=old.enter_context(run_server(web_upstream)), stream=new)
         stack.enter_context(caddy_process(COMPOSE / "Caddyfile", "--adapter", "caddyfile", variables=variables))
         port = int(variables["SITE_URL"].rpartition(":")[2])
         wait_for(lambda: is_web_server_up(HOST, port))
@@ -243,7 +224,7 @@ def test_an_upgrade_exchanges_the_upstreams_without_a_failed_request(tmp_path: P
 
 
 def test_the_site_is_served_with_tls_and_http_is_redirected(tmp_path: Path) -> None:
-    with run_server(Web) as web:
+    with run_server(web_upstream) as web:
         # For this name Caddy has its own certification authority, instead of the network's.
         variables = caddy_variables(tmp_path, web=web, stream=web) | {"SITE_URL": "https://localhost"}
         adapt = [_CADDY, "adapt", "--config", COMPOSE / "Caddyfile", "--adapter", "caddyfile"]

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -15,9 +16,9 @@ import yaml
 
 from config.environment.variables import BASE_DIR
 from config.processes.heartbeats import INTERVAL_SECONDS, Heartbeat
+from development.standins.loopback import ReceivedRequest, Reply, run_server
 from tests.deploy.deploy_files import CHART, COMPOSE, UNITS, compose_file, procfile, settings_names
 from tests.deploy.image_tree import read_stages
-from tests.nodes.json_server import QuietHandler, run_server
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -84,17 +85,16 @@ def test_a_check_without_heartbeats_says_what_is_missing(run: Run) -> None:
 
 @pytest.mark.parametrize(("process", "variable"), [("web", "PORT"), ("stream", "STREAM_PORT")])
 def test_a_server_is_alive_if_it_responds_with_200(run: Run, process: str, variable: str) -> None:
-    class Probed(QuietHandler):
-        status = 200
+    healthy = Event()
+    healthy.set()
 
-        def do_GET(self) -> None:
-            self.send_response(self.status if self.path == "/healthz" else 404)
-            self.end_headers()
+    def respond(request: ReceivedRequest) -> Reply:
+        return Reply(status=404 if request.path != "/healthz" else 200 if healthy.is_set() else 503)
 
-    with run_server(Probed) as url:
+    with run_server(respond) as url:
         port = {variable: url.rpartition(":")[2]}
         assert run("check", process, **port).returncode == 0
-        Probed.status = 503
+        healthy.clear()
         assert run("check", process, **port).returncode != 0
     assert run("check", process, **port).returncode != 0
 

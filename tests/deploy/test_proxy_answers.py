@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from development.servers.processes import free_port
-from tests.deploy.test_compose_proxy import Stream, Web, run_caddy
-from tests.nodes.json_server import run_server
+from development.standins.loopback import run_server
+from tests.deploy.test_compose_proxy import run_caddy, stream_upstream, web_upstream
 from tests.processes.nginx import run_documented_nginx
 from tests.processes.service_processes import HOST
 
@@ -45,7 +45,9 @@ PROXIES = [pytest.param(Upstreams.nginx, id="nginx"), pytest.param(Upstreams.cad
 @pytest.fixture
 def upstreams() -> Iterator[Upstreams]:
     with ExitStack() as stack:
-        ports = [int(stack.enter_context(run_server(kind)).rpartition(":")[2]) for kind in (Web, Stream)]
+        ports = [
+            int(stack.enter_context(run_server(kind)).rpartition(":")[2]) for kind in (web_upstream, stream_upstream)
+        ]
         yield Upstreams(*ports)
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 import requests
 
-from development.standins.http_server import CONTROL_PATH, Mode, ReceivedRequest, StandIn, StandInResponse
+from development.standins.http_server import CONTROL_PATH, Mode, StandIn, StandInResponse
+from development.standins.loopback import ReceivedRequest
 
 
 class Sample(StandIn):

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 import requests
 
-from development.standins.http_server import ReceivedRequest, StandIn, StandInResponse
+from development.standins.http_server import StandIn, StandInResponse
+from development.standins.loopback import ReceivedRequest
 from development.standins.market_server import MAX_ADDRESSES, PAGE_SIZE, WRAPPED_NATIVE, MarketStandIn, price
 
 TOKEN, POOL = "0x" + "ab" * 20, "0x" + "cd" * 32

@@ -9,9 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.nodes.json_server import QuietHandler, run_server
-
-HOST = "127.0.0.1"
+from development.standins.loopback import ReceivedRequest, run_server
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,40 +56,32 @@ class DocumentHost:
         self.pages[path] = deque(pages)
         return f"{self.url}{path}"
 
-    def next_page(self, path: str, headers: dict[str, str]) -> Page:
-        self.received.append(path)
-        self.headers.append(headers)
-        pages = self.pages[path]
-        return pages.popleft() if len(pages) > 1 else pages[0]
+    def respond(self, request: ReceivedRequest) -> Iterator[bytes]:
+        """Yield the parts of the path's next response."""
+        self.received.append(request.target)
+        self.headers.append(dict(request.headers))
+        pages = self.pages[request.target]
+        page = pages.popleft() if len(pages) > 1 else pages[0]
+        self.opened.wait()
+        lines = [f"HTTP/1.0 {page.status} -", *(f"{name}: {value}" for name, value in page.headers.items())]
+        yield "".join(f"{line}\r\n" for line in lines).encode()
+        while page.endless_head and not self.closed.wait(page.pause):
+            yield b"x-more: 1\r\n"
+        yield b"\r\n"
+        for part in [page.body] if isinstance(page.body, bytes) else page.body:
+            if self.closed.wait(page.pause):
+                return
+            yield part
 
 
 @contextmanager
 def document_host() -> Iterator[DocumentHost]:
     """Run a host while the block runs."""
     host = DocumentHost()
-    with run_server(type("Handler", (_Handler,), {"host": host})) as host.url:
+    with run_server(host.respond) as host.url:
         try:
             yield host
         finally:
             # Releases delayed requests.
             host.closed.set()
             host.opened.set()
-
-
-class _Handler(QuietHandler):
-    host: DocumentHost
-
-    def do_GET(self) -> None:
-        page = self.host.next_page(self.path, {name.lower(): value for name, value in self.headers.items()})
-        self.host.opened.wait()
-        self.send_response(page.status)
-        for name, value in page.headers.items():
-            self.send_header(name, value)
-        while page.endless_head and not self.host.closed.wait(page.pause):
-            self.send_header("x-more", "1")
-            self.flush_headers()
-        self.end_headers()
-        for part in [page.body] if isinstance(page.body, bytes) else page.body:
-            if self.host.closed.wait(page.pause):
-                return
-            self.wfile.write(part)

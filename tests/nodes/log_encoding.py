@@ -3,7 +3,7 @@
 Fast enough for a hundred thousand logs: eth_abi, with which a test compares it, takes ten times as long.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
@@ -42,6 +42,24 @@ def call(signature: str, *arguments: Any) -> str:
     """Encode a function's calldata."""
     _, (_, encode) = _encoders(signature, ())
     return "0x" + keccak(text=signature)[:4].hex() + encode(arguments).hex()
+
+
+def log_filter(query: Mapping[str, Any]) -> Callable[[str, Sequence[str]], bool]:
+    """Return an `eth_getLogs` filter's predicate on a log's address and topics, which are lower-case hex."""
+    addresses = _allowed(query.get("address"))
+    topics = [_allowed(values) for values in query.get("topics") or ()]
+
+    def matches(address: str, own: Sequence[str]) -> bool:
+        if addresses is not None and address not in addresses or len(topics) > len(own):
+            return False
+        return all(values is None or topic in values for values, topic in zip(topics, own, strict=False))
+
+    return matches
+
+
+def _allowed(values: str | Sequence[str] | None) -> frozenset[str] | None:
+    """Return a filter's values, None if it takes any."""
+    return frozenset(value.lower() for value in ([values] if isinstance(values, str) else values)) if values else None
 
 
 def encode_values(types: Sequence[str], values: Sequence[Any]) -> bytes:

@@ -5,8 +5,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+from development.standins.loopback import RefusedError
 from tests.nodes.launchpad_recordings import CHAIN, NOWHERE, ROLES, hold_recording, load_recording, name_of
-from tests.nodes.recorded_node import Node, RefusedError
+from tests.nodes.recorded_node import Node
 from tokens.chains.addresses import checksum_address
 from tokens.chains.registry import chains
 

@@ -9,21 +9,14 @@ from typing import Any
 
 import pytest
 
-from tests.nodes.json_server import Reply, serve_json
+from development.standins.loopback import RefusedError, Reply, answer_calls
+from tests.nodes.json_server import serve_json
+from tests.nodes.log_encoding import log_filter
 from tests.nodes.recordings import Json, Mined, recorded_chain
 from tokens.chains.evm.logs.log_validation import parse_receipt_logs
 from tokens.chains.evm.logs.receipt_roots import NO_RECEIPTS_ROOT
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.rpc.responses import accept_results
-
-
-class RefusedError(Exception):
-    """A JSON-RPC error as the response to a call."""
-
-    def __init__(self, code: int, message: str, **more: Any) -> None:
-        super().__init__(message)
-        self.error = {"code": code, "message": message} | more
-
 
 Behave = Callable[[Any], Reply | None]
 
@@ -99,15 +92,12 @@ class Node:
 
     def reply(self, body: Any) -> Any:
         """Return the regular JSON-RPC response to a call or a batch, as Python."""
-        if isinstance(body, list):
-            return [self.reply(call) for call in body]
-        envelope = {"jsonrpc": "2.0", "id": body["id"]}
-        try:
-            if body["method"] not in self.answers:
-                raise RefusedError(-32601, f"the method {body['method']} does not exist")
-            return envelope | {"result": self.answers[body["method"]](*body["params"])}
-        except RefusedError as refused:
-            return envelope | {"error": refused.error}
+        return answer_calls(body, self._result)
+
+    def _result(self, call: Json) -> Any:
+        if call["method"] not in self.answers:
+            raise RefusedError(-32601, f"the method {call['method']} does not exist")
+        return self.answers[call["method"]](*call["params"])
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -130,7 +120,7 @@ class Node:
 
     def logs(self, query: Json) -> list[Json]:
         """Return a block's logs by its hash, or a range's, by addresses and topics."""
-        topics = query.get("topics", [])
+        matches = log_filter(query)
         if "blockHash" in query:
             if query["blockHash"] not in self.numbers:
                 raise RefusedError(-32000, "unknown block")
@@ -138,14 +128,8 @@ class Node:
         else:
             numbers = list(range(int(query["fromBlock"], 16), int(query["toBlock"], 16) + 1))
         blocks = [self.blocks[number] for number in numbers if number in self.blocks]
-        return [
-            dict(log)
-            for block in blocks
-            for log in self._logs_of(block)
-            if ("address" not in query or log["address"] in query["address"])
-            and len(log["topics"]) >= len(topics)
-            and all(topic in allowed for topic, allowed in zip(log["topics"], topics, strict=False))
-        ]
+        logs = [log for block in blocks for log in self._logs_of(block)]
+        return [dict(log) for log in logs if matches(log["address"], log["topics"])]
 
     def _number(self, text: str) -> int:
         return int(self.answers["eth_blockNumber"]() if text == "latest" else text, 16)

@@ -8,7 +8,8 @@ from typing import Any
 import requests
 from requests.adapters import HTTPAdapter
 
-from tests.nodes.json_server import Reply, serve_json
+from development.standins.loopback import Reply
+from tests.nodes.json_server import serve_json
 
 # The maximum of open connections to the real node.
 _CONNECTIONS = 32

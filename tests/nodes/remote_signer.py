@@ -11,7 +11,8 @@ from typing import Any
 
 from eth_account import Account
 
-from tests.nodes.json_server import Reply, serve_json
+from development.standins.loopback import Reply
+from tests.nodes.json_server import serve_json
 
 # A JSON-RPC response without its envelope: {"result": ...} or {"error": ...}.
 Answer = dict[str, Any]

@@ -1,17 +1,17 @@
 """Webhook receivers on loopback, well-behaved or not, which verify what they get by the published library."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from tests.nodes.json_server import QuietHandler, run_server
+from development.standins.loopback import ReceivedRequest, Reply, run_server
 
-# Sends the response to a request through its handler.
-Behaviour = Callable[["_Handler"], None]
+# Returns a receiver's response, or the bytes to send.
+Behaviour = Callable[["Receiver"], Reply | Iterable[bytes]]
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Receiver:
     url: str = ""
     secret: str = "whsec_" + "A" * 43
     received: list[Received] = field(default_factory=list)
-    behave: Behaviour = field(default=lambda handler: respond(handler, 204))
+    behave: Behaviour = field(default=lambda _: Reply(status=204))
     # Set at the end: hanging requests then end.
     closed: threading.Event = field(default_factory=threading.Event)
 
@@ -43,63 +43,51 @@ class Receiver:
     def ids(self) -> list[str]:
         return [each.message_id for each in self.received]
 
-
-class _Handler(QuietHandler):
-    receiver: Receiver
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        headers = {name.lower(): value for name, value in self.headers.items()}
+    def respond(self, request: ReceivedRequest) -> Reply | Iterable[bytes]:
+        """Verify and record a request, and return the response."""
         try:
-            event, is_genuine = Webhook(self.receiver.secret).verify(body, headers), True
+            event, is_genuine = Webhook(self.secret).verify(request.content, dict(request.headers)), True
         except WebhookVerificationError:
             event, is_genuine = None, False
-        self.receiver.received.append(Received(headers.get("webhook-id", ""), headers, body, event, is_genuine))
-        self.receiver.behave(self)
+        message_id = request.headers.get("webhook-id", "")
+        self.received.append(Received(message_id, dict(request.headers), request.content, event, is_genuine))
+        return self.behave(self)
 
 
-def respond(handler: _Handler, status: int, *, body: bytes = b"", **headers: str) -> None:
-    """Send a response; `retry_after="5"` is the header Retry-After."""
-    handler.send_response(status)
-    for name, value in headers.items():
-        handler.send_header(name.replace("_", "-"), value)
-    handler.send_header("content-length", str(len(body)))
-    handler.end_headers()
-    handler.wfile.write(body)
+def always(status: int, *, body: bytes = b"", **headers: str) -> Behaviour:
+    """Return the behaviour with the same response to each request; `retry_after="5"` is the header Retry-After."""
+    reply = Reply(body, status, {name.replace("_", "-"): value for name, value in headers.items()})
+    return lambda _: reply
 
 
-def always(status: int, **more: Any) -> Behaviour:
-    """Return the behaviour for a receiver that sends the same response to each request."""
-    return lambda handler: respond(handler, status, **more)
-
-
-def hang(handler: _Handler) -> None:
+def hang(receiver: Receiver) -> Iterable[bytes]:
     """Send nothing."""
-    handler.receiver.closed.wait()
+    receiver.closed.wait()
+    return ()
 
 
-def drip(handler: _Handler) -> None:
+def drip(receiver: Receiver) -> Reply:
     """Accept, and send the body byte by byte for hours."""
-    handler.send_response(200)
-    handler.send_header("content-length", "100000")
-    handler.end_headers()
-    while not handler.receiver.closed.wait(0.05):
-        handler.wfile.write(b".")
 
+    def parts() -> Iterator[bytes]:
+        while not receiver.closed.wait(0.05):
+            yield b"."
 
-def huge(handler: _Handler) -> None:
-    """Accept with a 30 MB body."""
-    respond(handler, 200, body=b"x" * 30_000_000)
+    return Reply(parts(), headers={"content-length": "100000"})
 
 
 def raw(response: bytes) -> Behaviour:
     """Return the behaviour for a receiver that sends these bytes, and keeps the connection open."""
 
-    def behave(handler: _Handler) -> None:
-        handler.wfile.write(response)
-        hang(handler)
+    def behave(receiver: Receiver) -> Iterator[bytes]:
+        yield response
+        receiver.closed.wait()
 
     return behave
+
+
+# A 30 MB body.
+huge = always(200, body=b"x" * 30_000_000)
 
 
 @contextmanager
@@ -108,7 +96,7 @@ def webhook_receiver(behave: Behaviour | None = None) -> Iterator[Receiver]:
     receiver = Receiver()
     if behave is not None:
         receiver.behave = behave
-    with run_server(type("Handler", (_Handler,), {"receiver": receiver})) as receiver.url:
+    with run_server(receiver.respond) as receiver.url:
         try:
             yield receiver
         finally:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tests.nodes.recorded_node import RefusedError
+from development.standins.loopback import RefusedError
 
 
 @dataclass(frozen=True, kw_only=True)

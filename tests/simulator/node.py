@@ -8,7 +8,8 @@ from typing import Any
 
 from eth_utils.crypto import keccak
 
-from tests.nodes.recorded_node import RefusedError
+from development.standins.loopback import RefusedError
+from tests.nodes.log_encoding import log_filter
 from tests.simulator.chain import Block, SimulatedChain, bloom
 from tests.simulator.faults import Faults, Limits, too_many
 from tests.simulator.shapes import Json, PlacedLog, block_json, block_logs, log_json, receipt_json, transaction_json
@@ -182,8 +183,9 @@ def _call(view: View, transaction: Json, block: Any = "latest", *_overrides: Any
 
 def _logs(view: View, query: Json) -> list[Json]:
     node, blocks = view.node, _blocks_of(view, query)
-    wanted = _filter(query)
-    found = [placed for block in blocks if block.has_logs for placed in block_logs(block) if wanted(placed)]
+    matches = log_filter(query)
+    placed_logs = [placed for block in blocks if block.has_logs for placed in block_logs(block)]
+    found = [placed for placed in placed_logs if matches(placed[3].address, placed[3].topics)]
     limit = node.limits.logs
     if limit is not None and len(found) > limit and len(blocks) > 1:
         last = max(found[limit - 1][0].number - 1, blocks[0].number)
@@ -223,28 +225,6 @@ def _blocks_of(view: View, query: Json) -> Sequence[Block]:
 
 def _number(view: View, name: str) -> int:
     return int(name, 16) if name.startswith("0x") else (0 if name == "earliest" else view.head.number)
-
-
-def _filter(query: Json) -> Callable[[PlacedLog], bool]:
-    """Return a log query's predicate: an allowed address, and an allowed topic at each index."""
-    addresses = query.get("address")
-    if addresses is not None:
-        named = [addresses] if isinstance(addresses, str) else addresses
-        addresses = frozenset(address.lower() for address in named)
-    topics = [
-        None if wanted is None or wanted == [] else frozenset([wanted] if isinstance(wanted, str) else wanted)
-        for wanted in query.get("topics") or ()
-    ]
-
-    def matches(placed: PlacedLog) -> bool:
-        log = placed[3]
-        if addresses is not None and addresses and log.address not in addresses:
-            return False
-        if len(topics) > len(log.topics):
-            return False
-        return all(wanted is None or log.topics[place] in wanted for place, wanted in enumerate(topics))
-
-    return matches
 
 
 def _corrupt_logs(node: Node, found: list[PlacedLog]) -> list[PlacedLog]:

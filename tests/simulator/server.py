@@ -12,11 +12,11 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import ServerConnection
 from websockets.sync.server import serve as serve_websocket
 
-from tests.nodes.json_server import Reply, serve_json
-from tests.nodes.recorded_node import RefusedError
+from development.standins.loopback import RefusedError, Reply, answer_calls
+from tests.nodes.json_server import serve_json
 from tests.simulator.chain import Block, SimulatedChain
 from tests.simulator.faults import Faults, Limits
-from tests.simulator.node import Node, View
+from tests.simulator.node import Node
 from tests.simulator.shapes import header_json
 
 _ERRORS = (
@@ -70,27 +70,17 @@ def respond(node: Node, body: Any) -> Reply | None:
 
 
 def _reply(node: Node, body: Any) -> Any:
-    view = node.view()
-    if not isinstance(body, list):
-        return _result(view, body)
-    most = node.limits.batch
-    if most is not None and len(body) > most:
+    view, most = node.view(), node.limits.batch
+    if most is not None and isinstance(body, list) and len(body) > most:
         return {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": f"batch of more than {most}"}}
-    return [_result(view, call) for call in body]
-
-
-def _result(view: View, call: Any) -> Any:
-    envelope = {"jsonrpc": "2.0", "id": call["id"]}
-    try:
-        return envelope | {"result": view.answer(call["method"], call.get("params") or ())}
-    except RefusedError as refused:
-        return envelope | {"error": refused.error}
+    return answer_calls(body, lambda call: view.answer(call["method"], call.get("params") or ()))
 
 
 def _refuse(body: Any, error: Any) -> bytes:
-    calls = body if isinstance(body, list) else [body]
-    replies = [{"jsonrpc": "2.0", "id": call["id"], "error": error} for call in calls]
-    return orjson.dumps(replies if isinstance(body, list) else replies[0])
+    def refuse(call: Any) -> Any:
+        raise RefusedError(**error)
+
+    return orjson.dumps(answer_calls(body, refuse))
 
 
 def _halve(node: Node, reply: Any) -> bytes:

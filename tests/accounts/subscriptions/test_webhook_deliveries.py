@@ -23,8 +23,9 @@ from config.environment.variables import BASE_DIR
 from config.events.models import Event, OutboxEvent
 from config.postgresql.leased_queue import MAX_UNFINISHED
 from config.processes.stop_signals import GRACE_SECONDS
+from development.standins.loopback import Reply
 from tests.accounts.subscriptions.subscribers import add_endpoint, queue_events
-from tests.nodes.webhook_receiver import Receiver, always, drip, hang, huge, respond, webhook_receiver
+from tests.nodes.webhook_receiver import Receiver, always, drip, hang, huge, webhook_receiver
 from tests.processes.service_processes import service
 from tests.processes.waiting import wait_for
 from tests.rows.factories import PartnerKeyFactory
@@ -611,11 +612,11 @@ def test_a_stop_waits_for_attempts_under_way(transactional_db, service_environme
     with webhook_receiver() as slow:
         stopped = StopEvent()
 
-        def accept_late(handler):
+        def accept_late(receiver):
             stopped.wait()
             # Longer than other commands wait.
             slow.closed.wait(GRACE_SECONDS + 0.5)
-            respond(handler, 204)
+            return Reply(status=204)
 
         slow.behave = accept_late
         add_endpoint(slow)

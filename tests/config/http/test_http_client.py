@@ -10,8 +10,8 @@ import pytest
 
 from config.http import json_client
 from config.http.errors import HTTPStatusError, PermanentError, RateLimitedError, RetryableError
-from development.standins.http_server import Mode, ReceivedRequest, StandIn, StandInResponse
-from tests.nodes.json_server import Reply
+from development.standins.http_server import Mode, StandIn, StandInResponse
+from development.standins.loopback import ReceivedRequest, Reply
 
 SECRET = "s3cret-key"
 HEADERS = {"x-api-key": SECRET}

@@ -31,7 +31,8 @@ from config.http.errors import (
 )
 from config.http.public_addresses import is_in_networks, is_public_address
 from config.http.public_client import AddressForbiddenError, fetch_public_url, resolve_host
-from tests.nodes.document_host import HOST, DocumentHost, Page, document_host, json_page, redirect
+from development.standins.loopback import HOST
+from tests.nodes.document_host import DocumentHost, Page, document_host, json_page, redirect
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)
 NOT_PUBLIC = "a host without a public address, or another port than 80 and 443"

@@ -18,9 +18,10 @@ from config.environment.server_urls import is_web_server_up
 from config.http.request_ids import HEADER
 from config.watching.error_reports import FailureLog, process_name
 from development.servers.processes import free_port
+from development.standins.loopback import Reply
 from tests.config.test_request_ids import CHAIN_ID, close_connections, node
 from tests.config.watching.test_watching_apps import HASH, SECRET, errors, receiver
-from tests.nodes.json_server import Reply, serve_json
+from tests.nodes.json_server import serve_json
 from tests.processes.own_environment import database_url
 from tests.processes.service_processes import HOST, service, web_service
 from tests.processes.waiting import wait_for

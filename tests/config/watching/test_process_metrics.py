@@ -14,7 +14,8 @@ from config.http import process_sums
 from config.http.process_sums import BUCKETS, MAX_SUMS, add_to_histogram, add_to_sum, take_sums
 from config.redis.connection import redis_client
 from config.redis.stored_sums import read_sums, store_sums
-from tests.nodes.json_server import Reply, serve_json
+from development.standins.loopback import Reply
+from tests.nodes.json_server import serve_json
 from tests.processes.service_processes import service, web_service
 from tests.processes.waiting import wait_for
 from tokens.chains.errors import NodeUnavailableError

@@ -19,8 +19,9 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from config.celery import app
 from config.environment.variables import BASE_DIR
 from config.http.request_ids import HEADER
+from development.standins.loopback import ReceivedRequest, Reply, run_server
 from tests.config.test_request_ids import CHAIN_ID, node
-from tests.nodes.json_server import QuietHandler, run_server, serve_json
+from tests.nodes.json_server import serve_json
 from tests.processes.service_processes import service, web_service
 from tests.processes.waiting import wait_for
 
@@ -34,15 +35,12 @@ def receiver() -> Iterator[tuple[str, list[bytes]]]:
     """Yield the URL for a server that accepts each POST, and the bodies that it received."""
     bodies: list[bytes] = []
 
-    class Receiver(QuietHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["content-length"]))
-            bodies.append(gzip.decompress(body) if self.headers["content-encoding"] == "gzip" else body)
-            self.send_response(200)
-            self.send_header("content-length", "0")
-            self.end_headers()
+    def accept(request: ReceivedRequest) -> Reply:
+        is_packed = request.headers.get("content-encoding") == "gzip"
+        bodies.append(gzip.decompress(request.content) if is_packed else request.content)
+        return Reply()
 
-    with run_server(Receiver) as url:
+    with run_server(accept) as url:
         yield url, bodies
 
 
@@ -73,17 +71,11 @@ def recording_node() -> Iterator[tuple[str, list[set[str]]]]:
     """Yield the URL for a node without the transaction, and the header names in each request that it received."""
     names: list[set[str]] = []
 
-    class Node(QuietHandler):
-        def do_POST(self) -> None:
-            names.append({name.lower() for name in self.headers})
-            body = node(orjson.loads(self.rfile.read(int(self.headers["content-length"])))).body
-            assert isinstance(body, bytes)
-            self.send_response(200)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def respond(request: ReceivedRequest) -> Reply:
+        names.append(set(request.headers))
+        return node(orjson.loads(request.content))
 
-    with run_server(Node) as url:
+    with run_server(respond) as url:
         yield url, names
 
 
@@ -193,12 +185,11 @@ def test_a_process_ends_without_further_exports_while_the_collector_hangs() -> N
     requested: list[str] = []
     released = Event()
 
-    class Hanging(QuietHandler):
-        def do_POST(self) -> None:
-            requested.append(self.path)
-            released.wait()
+    def hang(request: ReceivedRequest) -> None:
+        requested.append(request.target)
+        released.wait()
 
-    with run_server(Hanging) as collector:
+    with run_server(hang) as collector:
         environment = {
             "TRACES_URL": f"{collector}/v1/traces",
             "TRACES_SHARE": "1",

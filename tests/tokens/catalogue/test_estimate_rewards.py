@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.nodes.json_server import Reply
+from development.standins.loopback import Reply
 from tests.nodes.launch_builder import LOCKER, LOCKER_V3, STRANGER, TOKEN, USDC, WETH, v1_launch, v3_launch
 from tests.nodes.locker_responses import collects, decimals, position, recorded_claim, team_percent
 from tests.nodes.recordings import base, mined

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from development.standins.http_server import ReceivedRequest
+from development.standins.loopback import ReceivedRequest
 from tests.processes.template_database import restore_template_rows
 from tests.rows.factories import IndexRequestFactory, SavedTokenFactory, TokenEventFactory
 from tests.rows.many_tokens import make_tokens, multiply, settle

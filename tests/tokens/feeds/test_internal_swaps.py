@@ -6,7 +6,8 @@ import orjson
 import pytest
 from eth_utils.address import to_checksum_address
 
-from tests.nodes.json_server import Reply, serve_json
+from development.standins.loopback import Reply, answer_calls
+from tests.nodes.json_server import serve_json
 from tests.nodes.log_encoding import emit
 from tests.tokens.feeds.test_chain_reserves import PAIR
 from tokens.chains.evm.evm_chain import Chain
@@ -61,19 +62,13 @@ def test_a_later_pool_without_a_hook_has_the_launch_pools(tmp_path, later_hook, 
     info = load_registry(tmp_path / "own.toml", launchpads={8453: ("x",)}).chain(8453)
     logs = {LAUNCH: [started(LAUNCH, HOOK, info)]} | ({LATER: [started(LATER, later_hook, info)]} if later_hook else {})
 
-    def respond(call):
+    def result(call):
         is_logs = call["method"] == "eth_getLogs"
-        result = logs.get(call["params"][0]["topics"][1][0], []) if is_logs else hex(8453)
-        return {"jsonrpc": "2.0", "id": call["id"], "result": result}
-
-    def answer(request):
-        return Reply(
-            orjson.dumps([respond(call) for call in request] if isinstance(request, list) else respond(request))
-        )
+        return logs.get(call["params"][0]["topics"][1][0], []) if is_logs else hex(8453)
 
     pair = PAIR._replace(factory=FACTORY)
     pairs = {LAUNCH: pair, LATER: pair._replace(pool=LATER, block_number=9, since=9 << 20)}
-    with serve_json(answer) as url:
+    with serve_json(lambda body: Reply(orjson.dumps(answer_calls(body, result)))) as url:
         internal_swaps = InternalSwaps(Chain(info=info, rpc=RpcClient(chain_id=8453, urls=(url,), attempts=1)))
         # The launch pool is not among those that are checked.
         internal_swaps.load(pairs, [LATER])

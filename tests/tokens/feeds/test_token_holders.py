@@ -11,7 +11,8 @@ from django.test import Client
 
 from development.devchain.anvil import CHAIN_ID
 from development.standins.explorer_server import ExplorerStandIn
-from development.standins.http_server import Mode, ReceivedRequest
+from development.standins.http_server import Mode
+from development.standins.loopback import ReceivedRequest
 from tests.tokens.feeds.feed_worlds import CHAIN, SENDER, TOKEN, WETH, follow_chain, make_pair
 from tokens.installation.installed_chains import installed_chain
 from tokens.models import PoolTrade, Token

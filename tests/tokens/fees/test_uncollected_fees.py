@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from config.processes.concurrency_limits import SLOTS, node_slot
+from development.standins.loopback import Reply
 from tests.config.api.test_described_answers import check, close_objects
-from tests.nodes.json_server import Reply
 from tests.nodes.launch_builder import DEPLOYER, SENDER, STRANGER, WETH, v1_launch
 from tests.nodes.locker_responses import answer, collects, decimals, position, team_percent
 from tests.nodes.log_encoding import call

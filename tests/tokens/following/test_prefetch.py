@@ -5,7 +5,8 @@ from threading import Barrier, Event
 from config.http import json_client
 from config.http.compute_lock import waiting
 from config.http.errors import RetryableError
-from development.standins.http_server import ReceivedRequest, StandIn, StandInResponse
+from development.standins.http_server import StandIn, StandInResponse
+from development.standins.loopback import ReceivedRequest
 from tokens.following.prefetch import PrefetchJob, RetryControl, prefetching
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from solders.pubkey import Pubkey
 
 from config.processes.concurrency_limits import shared_run_slot
-from tests.nodes.json_server import Reply
+from development.standins.loopback import Reply
 from tests.rows.factories import (
     CoverageFactory,
     FeeClaimFactory,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.nodes.json_server import Reply
+from development.standins.loopback import Reply
 from tests.nodes.recordings import mined
 from tests.rows.factories import TokenFactory
 from tests.rows.indexed_tokens import index_launch

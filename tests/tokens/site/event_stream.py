@@ -2,11 +2,11 @@
 
 import json
 import queue
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from development.standins.loopback import ReceivedRequest, Reply, run_server
 
 _ORIGIN = {"Access-Control-Allow-Origin": "*"}
 _HEADERS = {"Content-Type": "text/event-stream", "Cache-Control": "no-cache", **_ORIGIN}
@@ -22,16 +22,19 @@ class EventStream:
         # How many next clients that get a proxy's 502.
         self.refusals = 0
         self._number = 0
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"stream": self}))
-        self.server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.url = ""
 
-    def connect(self, path: str) -> "queue.SimpleQueue[bytes | None]":
-        """Return a new client's queue."""
+    def respond(self, request: ReceivedRequest) -> Reply:
+        """Open a stream, or refuse it."""
+        if request.method == "OPTIONS":
+            return Reply(status=204, headers={**_ORIGIN, "Access-Control-Allow-Headers": "*"})
+        self.opened.put(request.target)
+        if self.refusals:
+            self.refusals -= 1
+            return Reply(status=502)
         client: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._clients.append(client)
-        self.opened.put(path)
-        return client
+        return Reply(iter(client.get, None), headers=_HEADERS)
 
     def send(self, event_type: str, **data: Any) -> None:
         """Send all clients an event."""
@@ -41,45 +44,15 @@ class EventStream:
             client.put(frame.encode())
 
     def close(self) -> None:
-        """End all streams, and the server."""
+        """End all streams."""
         for client in self._clients:
             client.put(None)
-        self.server.shutdown()
-        self.server.server_close()
-
-
-class _Handler(BaseHTTPRequestHandler):
-    stream: EventStream
-
-    def do_GET(self) -> None:
-        if self.stream.refusals:
-            self.stream.refusals -= 1
-            self.stream.opened.put(self.path)
-            self.send_error(502)
-            return
-        client = self.stream.connect(self.path)
-        self.send_response(200)
-        for name, value in _HEADERS.items():
-            self.send_header(name, value)
-        self.end_headers()
-        while (frame := client.get()) is not None:
-            self.wfile.write(frame)
-            self.wfile.flush()
-
-    def do_OPTIONS(self) -> None:
-        self.send_response(204)
-        for name, value in {**_ORIGIN, "Access-Control-Allow-Headers": "*"}.items():
-            self.send_header(name, value)
-        self.end_headers()
-
-    def log_message(self, *_: Any) -> None:
-        """Log nothing."""
 
 
 @contextmanager
 def open_stream() -> Iterator[EventStream]:
     """Run the stand-in in a thread."""
     stream = EventStream()
-    threading.Thread(target=stream.server.serve_forever, daemon=True).start()
-    yield stream
-    stream.close()
+    with run_server(stream.respond) as stream.url:
+        yield stream
+        stream.close()

@@ -14,8 +14,8 @@ import requests
 from standardwebhooks import Webhook
 
 from development.servers.processes import free_port
+from development.standins.loopback import Reply
 from tests.clients.scripted_server import scripted_server
-from tests.nodes.json_server import Reply
 from tests.processes.example_code import read_examples, run_example, running
 from tests.processes.waiting import wait_for
 

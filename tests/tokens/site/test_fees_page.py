@@ -6,8 +6,8 @@ from contextlib import ExitStack
 import pytest
 
 from config.processes.concurrency_limits import SLOTS, node_slot
+from development.standins.loopback import Reply
 from tests.html_pages import read_page
-from tests.nodes.json_server import Reply
 from tests.nodes.recordings import mined
 from tests.rows.factories import TokenFactory
 from tests.rows.indexed_tokens import index_launch

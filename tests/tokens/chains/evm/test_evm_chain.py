@@ -3,9 +3,9 @@
 import eth_abi
 import pytest
 
-from tests.nodes.json_server import Reply
+from development.standins.loopback import RefusedError, Reply
 from tests.nodes.launch_builder import HOOK_V4, STRANGER, TOKEN, USDC, v1_launch, v4_launch, v31_launch
-from tests.nodes.recorded_node import Node, RefusedError
+from tests.nodes.recorded_node import Node
 from tests.nodes.recordings import base, decoded, mined
 from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.evm.eth_calls import lacks_code

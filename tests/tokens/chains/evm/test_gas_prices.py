@@ -5,8 +5,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.nodes.json_server import Reply
-from tests.nodes.recorded_node import RefusedError, serve_recorded_chain
+from development.standins.loopback import RefusedError, Reply
+from tests.nodes.recorded_node import serve_recorded_chain
 from tests.nodes.recordings import base
 from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.evm.evm_chain import Chain

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.nodes.json_server import Reply
-from tests.nodes.recorded_node import Node, RefusedError
+from development.standins.loopback import RefusedError, Reply
+from tests.nodes.recorded_node import Node
 from tests.nodes.recordings import base, mined, recorded_chain
 from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.evm.evm_chain import Chain

@@ -2,8 +2,8 @@
 
 import pytest
 
+from development.standins.loopback import RefusedError
 from tests.nodes.devchain_launches import SENDER
-from tests.nodes.recorded_node import RefusedError
 from tests.nodes.recordings import RECORDED_LAUNCHES, mined
 from tokens.chains.errors import NodeUnavailableError
 from tokens.indexing import index_requests

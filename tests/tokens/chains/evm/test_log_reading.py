@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 import pytest
 
 from development.devchain.anvil import CHAIN_ID
+from development.standins.loopback import RefusedError, Reply
 from tests.nodes.devchain_launches import Launchpad
-from tests.nodes.json_server import Reply
 from tests.nodes.launch_builder import STRANGER
-from tests.nodes.recorded_node import Node, RefusedError, serve_recorded_chain
+from tests.nodes.recorded_node import Node, serve_recorded_chain
 from tests.nodes.recordings import base, mined, recorded_chain
 from tokens.chains.errors import BlockNotCanonicalError, LaunchNotFoundError, NodeUnavailableError, RequestTooLargeError
 from tokens.chains.evm.evm_chain import Chain

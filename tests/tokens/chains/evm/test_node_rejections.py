@@ -7,9 +7,9 @@ import pytest
 from eth_abi.abi import encode
 from eth_utils.crypto import keccak
 
-from tests.nodes.json_server import Reply
+from development.standins.loopback import RefusedError, Reply
 from tests.nodes.launch_builder import STRANGER, TOKEN
-from tests.nodes.recorded_node import SECRET, RefusedError, query_head
+from tests.nodes.recorded_node import SECRET, query_head
 from tests.nodes.recordings import base
 from tests.tokens.chains.rpc.test_rpc_client import closed_port, refuse
 from tokens.chains.errors import NodeUnavailableError, SenderBalanceTooLowError, WouldRevertError

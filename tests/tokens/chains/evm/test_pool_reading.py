@@ -7,9 +7,10 @@ import pytest
 from eth_utils.address import to_checksum_address
 
 from development.devchain.anvil import CHAIN_ID
+from development.standins.loopback import RefusedError
 from tests.nodes.devchain_launches import Launchpad
 from tests.nodes.launch_builder import STRANGER
-from tests.nodes.recorded_node import Node, RefusedError, serve_recorded_chain
+from tests.nodes.recorded_node import Node, serve_recorded_chain
 from tests.nodes.recordings import base, mined, recorded_chain
 from tests.tokens.chains.evm.test_blooms import header
 from tests.tokens.chains.evm.test_log_reading import FAULTY_LOGS, HEAD, OTHER, all_headers, alter, chain, change_logs

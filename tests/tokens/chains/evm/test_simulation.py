@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from tests.nodes.json_server import Reply
+from development.standins.loopback import RefusedError, Reply
 from tests.nodes.launch_builder import LOCKER_V4, STRANGER
-from tests.nodes.recorded_node import RefusedError, query_head
+from tests.nodes.recorded_node import query_head
 from tokens.chains.abi import codec
 from tokens.chains.evm.eth_calls import ViewCall, simulate_logs
 from tokens.chains.rpc.client import RpcClient

@@ -5,8 +5,9 @@ import contextlib
 import eth_abi
 import pytest
 
+from development.standins.loopback import RefusedError
 from tests.nodes.launch_builder import STRANGER, v4_launch, v31_launch
-from tests.nodes.recorded_node import Node, RefusedError
+from tests.nodes.recorded_node import Node
 from tests.nodes.recordings import V4_LAUNCHES, base, decoded, mined, recorded_chain
 from tests.tokens.chains.evm.test_evm_chain import SELECTORS, changes_its_image, view
 from tests.tokens.chains.evm.test_log_decoding import at, whole_launch

@@ -15,8 +15,8 @@ import pytest
 from config.http import json_client
 from config.http.compute_lock import computing
 from config.http.errors import HTTPStatusError, RetryableError
-from tests.nodes.json_server import Reply
-from tests.nodes.recorded_node import SECRET, Node, RefusedError, query_head
+from development.standins.loopback import RefusedError, Reply
+from tests.nodes.recorded_node import SECRET, Node, query_head
 from tests.processes.waiting import wait_for
 from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.rpc.client import EVERY_NODE, ONE_ROUND, QueryPolicy, RpcClient

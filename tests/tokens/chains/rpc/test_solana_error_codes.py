@@ -5,7 +5,7 @@ import json
 import pytest
 
 from config.http.errors import RetryableError
-from tests.nodes.json_server import Reply
+from development.standins.loopback import Reply
 from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.rpc.batch import ChainIdentity
 from tokens.chains.rpc.client import RpcClient

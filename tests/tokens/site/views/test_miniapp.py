@@ -1,14 +1,13 @@
 """The Farcaster mini app: its manifest and pages, and a real frame from another origin that speaks Comlink to them."""
 
-import http.server
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import expect
 
+from development.standins.loopback import Reply, run_server
 from tests.html_pages import HOSTILE, read_page
 from tests.processes.chromium import browse_site
 from tests.rows.factories import TokenFactory
@@ -35,22 +34,8 @@ def serve_host(url: str, *, answers: bool) -> Iterator[str]:
     """Serve the client's page on another origin, and yield its URL."""
     body = HOST.format(url=url, answers=json.dumps(answers)).encode()
 
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Print nothing."""
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    server.server_close()
+    with run_server(lambda _: Reply(body, headers={"content-type": "text/html"})) as host:
+        yield f"{host}/"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.nodes.json_server import Reply
+from development.standins.loopback import Reply
 from tests.nodes.launch_builder import LOCKER, POSITION_MANAGER, STRANGER, TOKEN, USDC, WETH, ZERO
 from tests.nodes.locker_responses import answer, collects, decimals, position, team_exception, team_percent
 from tests.nodes.log_encoding import call

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from development.standins.loopback import RefusedError
 from tests.nodes.launchpad_recordings import CHAIN, RECORDINGS, hold_view, load_recording, name_of, write_registry
-from tests.nodes.recorded_node import Node, RefusedError
+from tests.nodes.recorded_node import Node
 from tests.nodes.recordings import Json
 from tokens.chains.addresses import checksum_address
 from tokens.chains.errors import LaunchNotFoundError, NodeUnavailableError

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from eth_utils.crypto import keccak
 
-from tests.nodes.json_server import Reply
+from development.standins.loopback import Reply
 from tests.nodes.launch_builder import LOCKER_V4, STRANGER, TOKEN, v1_launch, v3_launch
 from tests.nodes.log_encoding import encode_values
 from tests.nodes.recorded_node import Node

@@ -6,11 +6,10 @@ import eth_abi
 import pytest
 from eth_utils.crypto import keccak
 
-from tests.nodes.json_server import Reply
+from development.standins.loopback import RefusedError, Reply
 from tests.nodes.launch_builder import LOCKER_V4, STRANGER, WETH
 from tests.nodes.locker_responses import answer
 from tests.nodes.log_encoding import call
-from tests.nodes.recorded_node import RefusedError
 from tests.nodes.recordings import V4_LAUNCHES, base, mined, recorded_chain
 from tokens.chains.errors import FeesUnavailableError, NodeUnavailableError, UnknownContractError
 from tokens.chains.evm.evm_chain import Chain
