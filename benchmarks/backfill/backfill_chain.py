@@ -9,23 +9,29 @@ records without an index.
 """
 
 import hashlib
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from random import Random
 from typing import Any
 
+import eth_abi
 import orjson
-from sha3 import keccak_256
 
 from development.sample_data.token_names import draw_name
-from tests.nodes.recordings import Mined, mined
-from tokens.chains.abi import codec
+from tests.nodes.launch_builder import FACTORY_V4, ZERO
+from tests.nodes.log_encoding import LogEntry, emit, encode_values, topic
+from tests.nodes.recordings import mined
+from tests.simulator.chain import Block, bloom
+from tests.simulator.transactions import Transaction
 
 CHAIN_ID = 8453
 BLOCK_SECONDS = 2
 # Block 0 in Unix seconds: 1 January 2025.
 FIRST_TIME = 1_735_689_600
+# Besides ours every block has so many transfers in other tokens.
+FOREIGN = 6
 
 _SEED = "backfill"
 _WALLETS = 20_000
@@ -33,39 +39,45 @@ _WITH_VAULT = 0.15
 # A metadata change comes so many blocks after its launch, after one launch in so many.
 _CHANGE_AFTER, _CHANGE_EVERY = 1_000, 100
 _INTERFACES = ("clanker.world", "Bankr", "SDK", "Launchpad UI")
-_CREATED = codec.load_abi("v4").event("TokenCreated").topic0
-_REWARD = codec.load_abi("v4").event("TokenRewardAdded").topic0
-_TRANSFER = codec.load_abi("token").event("Transfer").topic0
-_UPDATE_METADATA = codec.load_abi("after_launch").event("UpdateMetadata").topic0
-# Their words in the data: the reward's LP NFT; TokenCreated's tick to extensionsSupply.
-_POSITION_WORD = 7
-_CREATED_FIXED = slice(6, 13)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LogShape:
-    """A log with places for what differs: `%(token)s`, `%(admin)s`, `%(pool)s`, `%(position)064x`, `%(created)s`.
-
-    Address and topics are 0x-prefixed lower-case hex.
-    """
-
-    address: str
-    topics: tuple[str, ...]
-    data: str
+_TRANSFERS, _TRANSFER_TOKENS, _TRANSFER_WALLETS = 5_000, 200, 2_000
+_MOVED = "Transfer(address,address,uint256)"
+# TokenCreated's values that are not indexed: account, texts, tick, hook, pool, addresses, supply, extensions.
+_CREATED = ("address", *["string"] * 5, "int24", "address", "bytes32", *["address"] * 3, "uint256", "address[]")
+_POOL = 8
+# The LP NFT in the reward's data, as its characters.
+_POSITION = slice(2 + 7 * 64, 2 + 8 * 64)
+_REWARD = topic(
+    "TokenRewardAdded(address,(address,address,uint24,int24,address),uint256,uint256,uint256,uint16[],address[],"
+    "address[],int24[],int24[],uint16[])"
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Action:
-    """A transaction that concerns the launchpad, by the logs that it emits and the values in their places."""
+    """A transaction that concerns the launchpad, by its logs' shapes and the values in their places.
+
+    Places are `%(token)s`, `%(admin)s`, `%(pool)s`, `%(position)064x` and `%(created)s`.
+    """
 
     block: int
-    # Its index in its block, and its first log's index.
+    # Its index in its block.
     index: int
-    first_log: int
-    shapes: Sequence[LogShape]
+    shapes: Sequence[LogEntry]
     values: Mapping[str, Any]
     # A launch's expected values: address, name, symbol, admin, pool; empty for other transactions.
     launch: tuple[str, ...] = ()
+
+    def mined(self) -> Transaction:
+        logs = tuple(
+            LogEntry(
+                shape.address % self.values,
+                tuple(word % self.values for word in shape.topics),
+                shape.data % self.values,
+            )
+            for shape in self.shapes
+        )
+        to = FACTORY_V4 if self.launch else logs[0].address
+        return make_transaction(self.block, self.index, f"0x{self.values['admin']}", to, logs)
 
     @property
     def tx_hash(self) -> str:
@@ -93,19 +105,25 @@ def wallet(number: int) -> str:
     return hashlib.sha256(b"wallet %d" % number).hexdigest()[:40]
 
 
-def block_time(number: int) -> int:
-    """Return the block's timestamp in Unix seconds."""
-    return FIRST_TIME + BLOCK_SECONDS * number
+def make_block(number: int, transactions: Sequence[Transaction], *, time: int, logs_bloom: int) -> Block:
+    """Return a block; `time` is in Unix seconds. Nobody checks its receipt root."""
+    return Block(
+        number=number,
+        hash=block_hash(number),
+        parent_hash=block_hash(number - 1) if number else "0x" + "00" * 32,
+        time=time,
+        transactions=tuple(transactions),
+        logs_bloom=logs_bloom,
+        receipts_root=block_hash(number),
+    )
 
 
-@lru_cache(maxsize=200_000)
-def bloom_bits(value: str) -> int:
-    """Return the bits in a block's filter for an address or a topic (0x-prefixed hex).
-
-    Source: the Yellow Paper, M3:2048.
-    """
-    digest = keccak_256(bytes.fromhex(value[2:])).digest()
-    return sum({1 << (int.from_bytes(digest[place : place + 2], "big") & 2047) for place in (0, 2, 4)})
+def make_transaction(
+    number: int, index: int, sender: str = ZERO, to: str = ZERO, logs: tuple[LogEntry, ...] = ()
+) -> Transaction:
+    """Return a successful transaction in a block."""
+    tx_hash = transaction_hash(number, index)
+    return Transaction(hash=tx_hash, sender=sender, to=to, value=0, calldata=None, succeeded=True, logs=logs)
 
 
 @dataclass(frozen=True)
@@ -117,7 +135,7 @@ class Chain:
 
     @cached_property
     def actions(self) -> list[Action]:
-        """Yield launches and metadata changes, in the chain's order."""
+        """Launches and metadata changes, in the chain's order."""
         random = Random(_SEED)
         places = sorted(random.randrange(self.blocks) for _ in range(self.launches))
         drafts = [(block, *_draw_launch(random, number)) for number, block in enumerate(places)]
@@ -129,16 +147,26 @@ class Chain:
         for block, shapes, values, launch in drafts:
             last = actions[-1] if actions and actions[-1].block == block else None
             index = last.index + 1 if last else 0
-            first_log = last.first_log + len(last.shapes) if last else 0
-            actions.append(
-                Action(block=block, index=index, first_log=first_log, shapes=shapes, values=values, launch=launch)
-            )
+            actions.append(Action(block=block, index=index, shapes=shapes, values=values, launch=launch))
         return actions
 
     @property
     def changes(self) -> int:
         """Return the event count after launch."""
         return len(self.actions) - self.launches
+
+    def block(self, number: int) -> Block:
+        """Return a block: its launchpad transactions, and then transfers in other tokens."""
+        start, end = (bisect_left(self.actions, at, key=lambda action: action.block) for at in (number, number + 1))
+        transactions = [action.mined() for action in self.actions[start:end]]
+        # Any numbers do that are deterministic and differ between blocks.
+        for place in range(FOREIGN):
+            drawn = (number * 7_919 + place * 104_729) % _TRANSFERS
+            log = _transfer(drawn)
+            sender = f"0x{wallet(drawn % _TRANSFER_WALLETS)}"
+            transactions.append(make_transaction(number, len(transactions), sender, log.address, (log,)))
+        logs_bloom = bloom(log for entry in transactions for log in entry.logs)
+        return make_block(number, transactions, time=FIRST_TIME + BLOCK_SECONDS * number, logs_bloom=logs_bloom)
 
     def digest(self) -> str:
         """Return the hex SHA-256 over all launches' expected lines, sorted by address."""
@@ -147,7 +175,14 @@ class Chain:
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _draw_launch(random: Random, number: int) -> tuple[Sequence[LogShape], dict[str, Any], tuple[str, ...]]:
+@cache
+def _transfer(drawn: int) -> LogEntry:
+    sender, recipient = wallet(drawn % _TRANSFER_WALLETS), wallet(drawn // 3 % _TRANSFER_WALLETS)
+    token = f"0xf0{drawn % _TRANSFER_TOKENS:038x}"
+    return emit(token, _MOVED, f"0x{sender}", f"0x{recipient}", drawn, indexed=(0, 1))
+
+
+def _draw_launch(random: Random, number: int) -> tuple[Sequence[LogEntry], dict[str, Any], tuple[str, ...]]:
     """Return a launch's log shapes and values, and the values that clients should store."""
     recorded = _VAULT if random.random() < _WITH_VAULT else _PLAIN
     name, symbol = draw_name(random)
@@ -169,86 +204,45 @@ def _draw_launch(random: Random, number: int) -> tuple[Sequence[LogShape], dict[
     )
     texts = (f"ipfs://bafkrei{digest[:52]}".encode(), name.encode(), symbol.encode(), metadata, context)
     values: dict[str, Any] = {"token": token, "admin": admin, "pool": pool, "position": number + 1}
-    values["created"] = _created_data(admin, pool, texts, recorded)
+    created = (f"0x{admin}", *texts, *recorded.created[6:_POOL], bytes.fromhex(pool), *recorded.created[_POOL + 1 :])
+    values["created"] = encode_values(_CREATED, created).hex()
     return recorded.shapes, values, (f"0x{token}", name, symbol, f"0x{admin}", f"0x{pool}")
-
-
-def word(value: int) -> str:
-    """Return a number as 32 bytes in hex."""
-    return f"{value:064x}"
-
-
-def _text_words(text: bytes) -> str:
-    padded = -(-len(text) // 32) * 64
-    return word(len(text)) + text.hex().ljust(padded, "0")
-
-
-def _created_data(admin: str, pool: str, texts: Sequence[bytes], recorded: "_Recorded") -> str:
-    """Return TokenCreated's data, in hex: msgSender, five offsets, the recorded words, and an offset; the rest."""
-    tails = [*map(_text_words, texts), recorded.extensions]
-    offsets, end = [], 14 * 32
-    for tail in tails:
-        offsets.append(word(end))
-        end += len(tail) // 2
-    head = [f"{admin:0>64}", *offsets[:-1], recorded.created_fixed % {"pool": pool}, offsets[-1]]
-    return "".join((*head, *tails))
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Recorded:
-    """A recorded launch with placeholders."""
+    """A recorded launch with placeholders, and TokenCreated's recorded values that are not indexed."""
 
-    shapes: tuple[LogShape, ...]
-    # TokenCreated's words 6 to 12, and its extension array.
-    created_fixed: str
-    extensions: str
+    shapes: tuple[LogEntry, ...]
+    created: tuple[Any, ...]
 
 
-def _read(transaction: Mined) -> _Recorded:
-    (log,) = (log for log in transaction.logs if log["topics"][0] == _CREATED)
-    words = _words(log["data"])
-    places = {
-        log["topics"][1][26:]: "%(token)s",
-        log["topics"][2][26:]: "%(admin)s",
-        words[8]: "%(pool)s",
-    }
-    extensions = words[int(words[13], 16) // 32 :]
-    recorded = _Recorded(
-        shapes=tuple(_shape(log, places) for log in transaction.logs),
-        created_fixed=_put_places("".join(words[_CREATED_FIXED]), places),
-        extensions="".join(extensions),
-    )
-    created = codec.load_abi("v4").event("TokenCreated").decode(log)
-    texts = [created[f"token{part}"].encode() for part in ("Image", "Name", "Symbol", "Metadata", "Context")]
+def _read(label: str) -> _Recorded:
+    *logs, log = mined(label).logs
+    created = eth_abi.decode(_CREATED, bytes.fromhex(log["data"][2:]))
+    places = {log["topics"][1][26:]: "%(token)s", log["topics"][2][26:]: "%(admin)s"}
+    places[created[_POOL].hex()] = "%(pool)s"
     # The layout that is written here is the contract's.
-    assert _created_data(log["topics"][2][26:], words[8], texts, recorded) == log["data"][2:]
-    return recorded
+    assert "0x" + encode_values(_CREATED, created).hex() == log["data"]
+    shapes = (*(_shape(log, places) for log in logs), _shape(log | {"data": "0x%(created)s"}, places))
+    return _Recorded(shapes=shapes, created=created)
 
 
-def _shape(log: Mapping[str, Any], places: Mapping[str, str]) -> LogShape:
-    topics = [_put_places(topic, places) for topic in log["topics"]]
-    words = _words(log["data"])
-    if log["topics"][0] == _REWARD:
-        words[_POSITION_WORD] = "%(position)064x"
-    if log["topics"][0] == _TRANSFER and len(topics) == 4:
+def _shape(log: Mapping[str, Any], places: Mapping[str, str]) -> LogEntry:
+    topics, data = list(log["topics"]), log["data"]
+    if topics[0] == _REWARD:
+        data = f"{data[: _POSITION.start]}%(position)064x{data[_POSITION.stop :]}"
+    if topics[0] == topic(_MOVED) and len(topics) == 4:
         topics[3] = "0x%(position)064x"
-    data = "%(created)s" if log["topics"][0] == _CREATED else _put_places("".join(words), places)
-    return LogShape(address=_put_places(log["address"].lower(), places), topics=tuple(topics), data=data)
+
+    def put(text: str) -> str:
+        for value, place in places.items():
+            text = text.replace(value, place)
+        return text
+
+    return LogEntry(put(log["address"].lower()), tuple(map(put, topics)), put(data))
 
 
-def _put_places(text: str, places: Mapping[str, str]) -> str:
-    for value, place in places.items():
-        text = text.replace(value, place)
-    return text
-
-
-def _words(data: str) -> list[str]:
-    return [data[start : start + 64] for start in range(2, len(data), 64)]
-
-
-_PLAIN, _VAULT = _read(mined("deploy-plain")), _read(mined("deploy-vault"))
+_PLAIN, _VAULT = _read("deploy-plain"), _read("deploy-vault")
 _NEW_METADATA = b'{"description":"A new description","socialMediaUrls":[],"auditUrls":[]}'
-# event UpdateMetadata(string metadata), by the token itself.
-_METADATA_CHANGE = (
-    LogShape(address="0x%(token)s", topics=(_UPDATE_METADATA,), data=word(32) + _text_words(_NEW_METADATA)),
-)
+_METADATA_CHANGE = (emit("0x%(token)s", "UpdateMetadata(string)", _NEW_METADATA),)

@@ -9,31 +9,28 @@ rows; `GET /reset` clears the counts.
 """
 
 import argparse
-import asyncio
-import socket
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from threading import Lock
 from typing import Any
 
 import orjson
 
-from benchmarks.backfill.backfill_answers import Answers, TooManyLogsError, UnsupportedFilterError
+from benchmarks.backfill.backfill_answers import Answers
 from benchmarks.backfill.backfill_chain import CHAIN_ID, Chain
+from development.standins.loopback import ReceivedRequest, RefusedError, Reply, answer_calls, run_server
 
-HOST = "127.0.0.1"
 # As the large providers have it.
 _MOST_LOGS = 10_000
-
-_Call = Callable[[list[Any]], bytes]
 
 
 class Node:
     """A node that answers calls, and counts them."""
 
     def __init__(self, answers: Answers, *, truth: Mapping[str, object]) -> None:
-        self._answers, self._truth = answers, dict(truth)
+        self._answers, self._truth, self._lock = answers, dict(truth), Lock()
         self.reset()
         self._methods = {stamped: self._table(answers, stamped=stamped) for stamped in (False, True)}
 
@@ -55,31 +52,35 @@ class Node:
         }
         return orjson.dumps(counts | self._truth)
 
+    def respond(self, request: ReceivedRequest) -> Reply:
+        """Return the response to calls, or to a request for the counts."""
+        if request.method == "GET":
+            if request.path == "/reset":
+                self.reset()
+            return Reply(self.counts_as_json())
+        _, kind, milliseconds = request.path.split("/")
+        with self._lock:
+            content = self.answer(request.content, stamped=kind == "stamped")
+            self.sent += len(content)
+        time.sleep(int(milliseconds) / 1000)
+        return Reply(content)
+
     def answer(self, body: bytes, *, stamped: bool) -> bytes:
         """Return the response to a request's body: one call or a batch."""
-        requested = orjson.loads(body)
         if not self.requests:
             self._first = time.monotonic() - self._began
         self.requests += 1
-        if isinstance(requested, dict):
-            return self._answer_one(requested, stamped=stamped)
-        return b"[" + b",".join([self._answer_one(call, stamped=stamped) for call in requested]) + b"]"
+        methods = self._methods[stamped]
 
-    def _answer_one(self, call: dict[str, Any], *, stamped: bool) -> bytes:
-        self.calls[call["method"]] += 1
-        method = self._methods[stamped].get(call["method"])
-        number = orjson.dumps(call["id"])
-        if method is None:
-            return _refuse(number, -32601, f"the method {call['method']} does not exist")
-        try:
-            result = method(call.get("params") or [])
-        except TooManyLogsError as error:
-            return _refuse(number, -32005, str(error))
-        except UnsupportedFilterError as error:
-            return _refuse(number, -32000, str(error))
-        return b'{"jsonrpc":"2.0","id":' + number + b',"result":' + result + b"}"
+        def result(call: dict[str, Any]) -> orjson.Fragment:
+            self.calls[call["method"]] += 1
+            if call["method"] not in methods:
+                raise RefusedError(-32601, f"the method {call['method']} does not exist")
+            return orjson.Fragment(methods[call["method"]](call.get("params") or []))
 
-    def _table(self, answers: Answers, *, stamped: bool) -> dict[str, _Call]:
+        return orjson.dumps(answer_calls(orjson.loads(body), result))
+
+    def _table(self, answers: Answers, *, stamped: bool) -> dict[str, Callable[[list[Any]], bytes]]:
         return {
             "eth_chainId": lambda _: b'"%#x"' % CHAIN_ID,
             "eth_blockNumber": lambda _: b'"%#x"' % answers.head,
@@ -89,66 +90,12 @@ class Node:
         }
 
 
-def _refuse(number: bytes, code: int, message: str) -> bytes:
-    error = orjson.dumps({"code": code, "message": message})
-    return b'{"jsonrpc":"2.0","id":' + number + b',"error":' + error + b"}"
-
-
-class _Connection(asyncio.Protocol):
-    """An HTTP/1.1 connection as node clients use it: kept alive, bodies with their length."""
-
-    def __init__(self, node: Node) -> None:
-        self._node = node
-        self._received = bytearray()
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-
-    def data_received(self, data: bytes) -> None:
-        self._received += data
-        while (end := self._received.find(b"\r\n\r\n")) >= 0:
-            head = bytes(self._received[:end])
-            length = _content_length(head)
-            if len(self._received) < end + 4 + length:
-                return
-            body = bytes(self._received[end + 4 : end + 4 + length])
-            del self._received[: end + 4 + length]
-            self._answer(head.split(b" ", 2)[1].decode(), body)
-
-    def _answer(self, path: str, body: bytes) -> None:
-        if body:
-            _, kind, milliseconds = path.split("/")
-            answer = self._node.answer(body, stamped=kind == "stamped")
-            self._node.sent += len(answer)
-            delay = int(milliseconds) / 1000
-        else:
-            if path == "/reset":
-                self._node.reset()
-            answer, delay = self._node.counts_as_json(), 0.0
-        head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(answer)
-        if delay:
-            asyncio.get_running_loop().call_later(delay, self._transport.write, head + answer)
-        else:
-            self._transport.write(head + answer)
-
-
-def _content_length(head: bytes) -> int:
-    for line in head.split(b"\r\n")[1:]:
-        name, _, value = line.partition(b":")
-        if name.strip().lower() == b"content-length":
-            return int(value)
-    return 0
-
-
-async def serve(node: Node) -> None:
+def serve(node: Node) -> None:
     """Serve until the standard input ends, after printing the port."""
-    loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: _Connection(node), HOST, 0, backlog=1024)
-    print(server.sockets[0].getsockname()[1], flush=True)
-    # Ends with the process that started this one, however that ends.
-    await loop.run_in_executor(None, sys.stdin.read)
+    with run_server(node.respond) as url:
+        print(url.rpartition(":")[2], flush=True)
+        # Ends with the process that started this one, however that ends.
+        sys.stdin.read()
 
 
 def main() -> None:
@@ -158,7 +105,7 @@ def main() -> None:
     options = parser.parse_args()
     chain = Chain(options.launches, options.blocks)
     truth = {"digest": chain.digest(), "launches": chain.launches, "changes": chain.changes}
-    asyncio.run(serve(Node(Answers(chain), truth=truth)))
+    serve(Node(Answers(chain), truth=truth))
 
 
 if __name__ == "__main__":

@@ -12,10 +12,11 @@ from itertools import accumulate
 from random import Random
 from typing import Any
 
-from benchmarks.backfill.backfill_answers import BLOCKS_BEHIND, Answers, TooManyLogsError, first_topics, one_or_many
-from benchmarks.backfill.backfill_chain import BLOCK_SECONDS, block_hash, transaction_hash, word
-from benchmarks.backfill.backfill_texts import render_block
+from benchmarks.backfill.backfill_answers import BLOCKS_BEHIND, Answers, first_topics, one_or_many
+from benchmarks.backfill.backfill_chain import BLOCK_SECONDS, block_hash, make_block, make_transaction, transaction_hash
 from benchmarks.trades.traded_tokens import LOWER_TICK, address, pool_id
+from development.standins.loopback import RefusedError
+from tests.simulator.chain import Block
 from tokens.chains.abi import codec
 
 # On Base: the PoolManager, a reference pool with wrapped ether (currency 0) and USDC, and v4's locker.
@@ -47,6 +48,12 @@ class SwapChain:
 
     def block_time(self, number: int) -> int:
         return self.first_time + BLOCK_SECONDS * number
+
+    def block(self, number: int) -> Block:
+        """Return a block with as many transactions as it has swaps and a reference swap."""
+        count = self.per_block + 1 if number < self.blocks else 0
+        transactions = [make_transaction(number, index) for index in range(count)]
+        return make_block(number, transactions, time=self.block_time(number), logs_bloom=2**2048 - 1)
 
     @cached_property
     def reports(self) -> dict[int, list[bytes]]:
@@ -86,7 +93,7 @@ class SwapChain:
         if int(pool[-1], 16) % 2:
             amounts, price = (amounts[1], amounts[0]), _UNIT * _UNIT // price
         words = (*amounts, price, 10**24, -200_000, 10_000)
-        data = "".join([word(value % 2**256) for value in words])
+        data = _words(*words)
         topics = f'"{_V4_SWAP}","{pool}","0x{_ROUTER:0>64}"'
         text = self._log_text(_MANAGER, topics, data, block, index)
         if is_conversion:
@@ -100,12 +107,12 @@ class SwapChain:
         """Return the locker's report about a conversion, as the log after the swap's."""
         token = f"0x{address(int(pool[34:], 16))[2:]:0>64}"
         topics = f'"{_REPORT}","{token}","{token}","0x{"0" * 64}"'
-        return self._log_text(f"0x{_LOCKER}", topics, word(1) + word(1), block, index, is_report=True).encode()
+        return self._log_text(f"0x{_LOCKER}", topics, _words(1, 1), block, index, is_report=True).encode()
 
     def reference_log(self, block: int) -> bytes:
         """Return the swap in the reference pool with which a block begins."""
         price = _ETHER_PRICE + block * _ETHER_PRICE // 10 // self.blocks
-        data = "".join([word(value % 2**256) for value in (-(10**18), 3_500 * 10**6, price, 10**18, -194_000)])
+        data = _words(-(10**18), 3_500 * 10**6, price, 10**18, -194_000)
         topics = f'"{_V3_SWAP}","0x{_ROUTER:0>64}","0x{_ROUTER:0>64}"'
         return self._log_text(_REFERENCE, topics, data, block, 0).encode()
 
@@ -118,6 +125,10 @@ class SwapChain:
             f'"transactionIndex":"{index:#x}","logIndex":"{2 * index + is_report:#x}","removed":false,'
             f'"blockTimestamp":"{self.block_time(block):#x}"}}'
         )
+
+
+def _words(*values: int) -> str:
+    return "".join(f"{value % 2**256:064x}" for value in values)
 
 
 class SwapAnswers(Answers):
@@ -135,7 +146,7 @@ class SwapAnswers(Answers):
         has_pools = _V4_SWAP in topics and (addresses is None or _MANAGER in addresses)
         has_reference = _V3_SWAP in topics and (addresses is None or _REFERENCE in addresses)
         if has_pools and len(blocks) * (self._chain.per_block + 1) > most:
-            raise TooManyLogsError(f"query returned more than {most} results")
+            raise RefusedError(-32005, f"query returned more than {most} results")
         texts = []
         for number in blocks:
             if has_reference and number % _REFERENCE_EVERY == 0:
@@ -145,11 +156,3 @@ class SwapAnswers(Answers):
             if _REPORT in topics and addresses is None:
                 texts += self._chain.reports.get(number, ())
         return b"[" + b",".join(texts) + b"]"
-
-    def block(self, wanted: str) -> bytes:
-        number = self.number(wanted)
-        if not 0 <= number <= self.head:
-            return b"null"
-        count = self._chain.per_block + 1 if number < self._chain.blocks else 0
-        texts = [f'"{transaction_hash(number, index)}"' for index in range(count)]
-        return render_block(number, texts, time=self._chain.block_time(number), bloom=2**2048 - 1)

@@ -4,7 +4,6 @@ python -m benchmarks.trades.swap_node --swaps 2000000 --pools 200000 --blocks 20
 """
 
 import argparse
-import asyncio
 import subprocess
 import sys
 import time
@@ -12,9 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from benchmarks.backfill.backfill_chain import BLOCK_SECONDS
-from benchmarks.backfill.backfill_node import HOST, Node, serve
+from benchmarks.backfill.backfill_node import Node, serve
 from benchmarks.trades.swap_chain import SwapAnswers, SwapChain
 from config.environment.variables import BASE_DIR
+from development.standins.loopback import HOST
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def main() -> None:
     chain = SwapChain(options.swaps, options.pools, options.blocks, first_time)
     answers = SwapAnswers(chain)
     truth = {name: str(total) for name, total in chain.totals.items()}
-    asyncio.run(serve(Node(answers, truth=truth | {"swaps": options.swaps})))
+    serve(Node(answers, truth=truth | {"swaps": options.swaps}))
 
 
 if __name__ == "__main__":

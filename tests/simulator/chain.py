@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from operator import or_
 from typing import Any
 
@@ -35,6 +35,16 @@ class Block:
     @property
     def has_logs(self) -> bool:
         return self.logs_bloom != 0
+
+    @cached_property
+    def logs(self) -> tuple["PlacedLog", ...]:
+        """Its logs with their positions."""
+        placed = ((tx, place, log) for place, tx in enumerate(self.transactions) for log in tx.logs)
+        return tuple((self, *parts, index) for index, parts in enumerate(placed))
+
+
+# A log with its position: block, transaction, the transaction's index, the log, the log's index in the block.
+PlacedLog = tuple[Block, Transaction, int, LogEntry, int]
 
 
 class SimulatedChain:

@@ -10,9 +10,9 @@ from eth_utils.crypto import keccak
 
 from development.standins.loopback import RefusedError
 from tests.nodes.log_encoding import log_filter
-from tests.simulator.chain import Block, SimulatedChain, bloom
+from tests.simulator.chain import Block, PlacedLog, SimulatedChain, bloom
 from tests.simulator.faults import Faults, Limits, too_many
-from tests.simulator.shapes import Json, PlacedLog, block_json, block_logs, log_json, receipt_json, transaction_json
+from tests.simulator.shapes import Json, block_json, log_json, receipt_json, transaction_json
 from tests.simulator.state_views import call_state
 
 _VIEWS = ("symbol()", "decimals()", "totalSupply()", "imageUrl()", "image()", "metadata()", "context()", "fee()")
@@ -184,7 +184,7 @@ def _call(view: View, transaction: Json, block: Any = "latest", *_overrides: Any
 def _logs(view: View, query: Json) -> list[Json]:
     node, blocks = view.node, _blocks_of(view, query)
     matches = log_filter(query)
-    placed_logs = [placed for block in blocks if block.has_logs for placed in block_logs(block)]
+    placed_logs = [placed for block in blocks if block.has_logs for placed in block.logs]
     found = [placed for placed in placed_logs if matches(placed[3].address, placed[3].topics)]
     limit = node.limits.logs
     if limit is not None and len(found) > limit and len(blocks) > 1:

@@ -1,6 +1,5 @@
 """JSON-RPC objects for blocks, transactions, receipts and logs."""
 
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -100,26 +99,8 @@ def receipt_json(block: Block, place: int, *, bloom: int, with_times: bool) -> J
         "cumulativeGasUsed": hex(5_000_000 * (place + 1)),
         "effectiveGasPrice": "0x1",
         "logsBloom": f"0x{bloom:0512x}",
-        "logs": [log_json(*found, with_times=with_times) for found in block_logs(block) if found[1] is entry],
+        "logs": [log_json(*found, with_times=with_times) for found in block.logs if found[1] is entry],
     }
-
-
-# A log with its position: block, transaction, the transaction's index, the log, the log's index in the block.
-PlacedLog = tuple[Block, Transaction, int, LogEntry, int]
-
-
-@lru_cache(maxsize=50_000)
-def block_logs(block: Block) -> tuple[PlacedLog, ...]:
-    """Return a block's logs with their positions."""
-    return tuple(_place(block))
-
-
-def _place(block: Block) -> Iterator[PlacedLog]:
-    index = 0
-    for place, entry in enumerate(block.transactions):
-        for log in entry.logs:
-            yield block, entry, place, log, index
-            index += 1
 
 
 def log_json(block: Block, entry: Transaction, place: int, log: LogEntry, index: int, *, with_times: bool) -> Json:
