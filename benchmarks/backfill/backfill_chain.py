@@ -20,6 +20,7 @@ import eth_abi
 import orjson
 
 from development.sample_data.token_names import draw_name
+from tests.nodes.contract_events import TRANSFER, UPDATE_METADATA, V4_REWARD_ADDED
 from tests.nodes.launch_builder import FACTORY_V4, ZERO
 from tests.nodes.log_encoding import LogEntry, emit, encode_values, topic
 from tests.nodes.recordings import mined
@@ -40,16 +41,12 @@ _WITH_VAULT = 0.15
 _CHANGE_AFTER, _CHANGE_EVERY = 1_000, 100
 _INTERFACES = ("clanker.world", "Bankr", "SDK", "Launchpad UI")
 _TRANSFERS, _TRANSFER_TOKENS, _TRANSFER_WALLETS = 5_000, 200, 2_000
-_MOVED = "Transfer(address,address,uint256)"
 # TokenCreated's values that are not indexed: account, texts, tick, hook, pool, addresses, supply, extensions.
 _CREATED = ("address", *["string"] * 5, "int24", "address", "bytes32", *["address"] * 3, "uint256", "address[]")
 _POOL = 8
 # The LP NFT in the reward's data, as its characters.
 _POSITION = slice(2 + 7 * 64, 2 + 8 * 64)
-_REWARD = topic(
-    "TokenRewardAdded(address,(address,address,uint24,int24,address),uint256,uint256,uint256,uint16[],address[],"
-    "address[],int24[],int24[],uint16[])"
-)
+_REWARD = topic(V4_REWARD_ADDED)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -179,7 +176,7 @@ class Chain:
 def _transfer(drawn: int) -> LogEntry:
     sender, recipient = wallet(drawn % _TRANSFER_WALLETS), wallet(drawn // 3 % _TRANSFER_WALLETS)
     token = f"0xf0{drawn % _TRANSFER_TOKENS:038x}"
-    return emit(token, _MOVED, f"0x{sender}", f"0x{recipient}", drawn, indexed=(0, 1))
+    return emit(token, TRANSFER, f"0x{sender}", f"0x{recipient}", drawn)
 
 
 def _draw_launch(random: Random, number: int) -> tuple[Sequence[LogEntry], dict[str, Any], tuple[str, ...]]:
@@ -232,7 +229,7 @@ def _shape(log: Mapping[str, Any], places: Mapping[str, str]) -> LogEntry:
     topics, data = list(log["topics"]), log["data"]
     if topics[0] == _REWARD:
         data = f"{data[: _POSITION.start]}%(position)064x{data[_POSITION.stop :]}"
-    if topics[0] == topic(_MOVED) and len(topics) == 4:
+    if topics[0] == topic(TRANSFER) and len(topics) == 4:
         topics[3] = "0x%(position)064x"
 
     def put(text: str) -> str:
@@ -245,4 +242,4 @@ def _shape(log: Mapping[str, Any], places: Mapping[str, str]) -> LogEntry:
 
 _PLAIN, _VAULT = _read("deploy-plain"), _read("deploy-vault")
 _NEW_METADATA = b'{"description":"A new description","socialMediaUrls":[],"auditUrls":[]}'
-_METADATA_CHANGE = (emit("0x%(token)s", "UpdateMetadata(string)", _NEW_METADATA),)
+_METADATA_CHANGE = (emit("0x%(token)s", UPDATE_METADATA, _NEW_METADATA),)

@@ -5,6 +5,7 @@ The product's own ABI files are not used here, so that tests find mistakes in th
 
 from typing import Any
 
+from tests.nodes import contract_events as abi
 from tests.nodes.log_encoding import LogEntry, call, emit
 from tests.nodes.recordings import Json, Mined
 from tokens.trades.pool_prices import tick_root
@@ -39,23 +40,13 @@ BLOCK_TIME = 1_735_689_600
 TX_HASH = "0x" + "ab" * 32
 BLOCK_HASH = "0x" + "cd" * 32
 
-V1_CREATED = "TokenCreated(address,uint256,address,uint256,string,string,uint256,address,string)"
-V3_CREATED = "TokenCreated(address,uint256,address,uint256,string,string,uint256,string)"
-V31_CREATED = (
-    "TokenCreated(address,address,address,address,address,uint256,string,string,int24,string,uint256,uint256,uint8,"
-    "address)"
-)
-V4_CREATED = (
-    "TokenCreated(address,address,address,string,string,string,string,string,int24,address,bytes32,address,address,"
-    "address,uint256,address[])"
-)
 V1_DEPLOY = "deployToken(string,string,uint256,int24,uint24,bytes32,address,uint256,string,string)"
 V3_DEPLOY = "deployToken((string,string,uint256,uint24,bytes32,address,uint256,string,string,(int24,address,uint24)))"
 
 
-def event(address: str, signature: str, *arguments: Any, indexed: tuple[int, ...] = ()) -> Json:
-    """Build a log; `indexed` are the indexed arguments' indexes. Texts may be given as bytes."""
-    return log_json(emit(address, signature, *arguments, indexed=indexed))
+def event(address: str, declaration: str, *arguments: Any) -> Json:
+    """Build a log by an event's declaration. Texts may be given as bytes."""
+    return log_json(emit(address, declaration, *arguments))
 
 
 def log_json(log: LogEntry) -> Json:
@@ -84,7 +75,7 @@ def transaction(*logs: Json, to: str | None, calldata: str = "0x", value: int = 
 
 def mint(token: str = TOKEN, *, supply: int = SUPPLY, to: str = FACTORY_V4) -> Json:
     """Build the log with which the token mints its supply."""
-    return event(token, "Transfer(address,address,uint256)", ZERO, to, supply, indexed=(0, 1))
+    return event(token, abi.TRANSFER, ZERO, to, supply)
 
 
 def uniswap_v3_logs(
@@ -104,20 +95,17 @@ def uniswap_v3_logs(
     first = token.lower() < paired.lower()
     token0, token1 = (token, paired) if first else (paired, token)
     lower, upper = (tick, 887_200) if first else (-887_200, -tick)
-    moved = "Transfer(address,address,uint256)"
     return [
         emit(
-            V3_FACTORY, "PoolCreated(address,address,uint24,int24,address)", token0, token1, 10_000, 200, pool,
-            indexed=(0, 1, 2),
+            V3_FACTORY, abi.V3_POOL_CREATED, token0, token1, 10_000, 200, pool
         ),
-        emit(pool, "Initialize(uint160,int24)", tick_root(tick if first else -tick), tick if first else -tick),
+        emit(pool, abi.V3_INITIALIZE, tick_root(tick if first else -tick), tick if first else -tick),
         emit(
-            pool, "Mint(address,address,int24,int24,uint128,uint256,uint256)",
-            POSITION_MANAGER, POSITION_MANAGER, lower, upper, 10**24, SUPPLY if first else 0, 0 if first else SUPPLY,
-            indexed=(1, 2, 3),
+            pool, abi.V3_MINT,
+            POSITION_MANAGER, POSITION_MANAGER, lower, upper, 10**24, SUPPLY if first else 0, 0 if first else SUPPLY
         ),
-        emit(POSITION_MANAGER, moved, ZERO, factory, position_id, indexed=(0, 1, 2)),
-        emit(POSITION_MANAGER, moved, factory, locker, position_id, indexed=(0, 1, 2)),
+        emit(POSITION_MANAGER, abi.NFT_TRANSFER, ZERO, factory, position_id),
+        emit(POSITION_MANAGER, abi.NFT_TRANSFER, factory, locker, position_id),
     ]  # fmt: skip
 
 
@@ -128,7 +116,7 @@ def v1_launch(*, factory: str = FACTORY_V1, to: str | None = None, fid: int = 36
     return transaction(
         mint(to=factory),
         *map(log_json, uniswap_v3_logs(factory=factory, locker=LOCKER)),
-        event(factory, V1_CREATED, TOKEN, 42, DEPLOYER, fid, name, symbol, SUPPLY, LOCKER, cast_hash),
+        event(factory, abi.V1_CREATED, TOKEN, 42, DEPLOYER, fid, name, symbol, SUPPLY, LOCKER, cast_hash),
         to=to or factory,
         calldata=call(
             V1_DEPLOY, name, symbol, SUPPLY, -230_400, 10_000, b"\1" * 32, DEPLOYER, fid, image, cast_hash
@@ -144,7 +132,7 @@ def v3_launch(*, to: str = FACTORY_V3) -> Mined:
     return transaction(
         mint(to=FACTORY_V3),
         *map(log_json, uniswap_v3_logs(factory=FACTORY_V3, locker=LOCKER_V3)),
-        event(FACTORY_V3, V3_CREATED, TOKEN, 42, DEPLOYER, 3621, "Third", "TRI", SUPPLY, "0xcast3"),
+        event(FACTORY_V3, abi.V3_CREATED, TOKEN, 42, DEPLOYER, 3621, "Third", "TRI", SUPPLY, "0xcast3"),
         to=to,
         calldata=call(V3_DEPLOY, config),
     )
@@ -161,8 +149,8 @@ def v31_launch(*extra: Json, token: str = TOKEN, paired: str = WETH, to: str = F
         mint(token, to=FACTORY_V31),
         *map(log_json, uniswap_v3_logs(token, paired=paired, factory=FACTORY_V31, locker=LOCKER)),
         event(
-            FACTORY_V31, V31_CREATED, token, DEPLOYER, DEPLOYER, CREATOR_PAID, INTERFACE_PAID, 42, words["name"],
-            words["symbol"], -230_400, words["metadata"], 0, 0, 0, SENDER, indexed=(0, 1, 2),
+            FACTORY_V31, abi.V31_CREATED, token, DEPLOYER, DEPLOYER, CREATOR_PAID, INTERFACE_PAID, 42, words["name"],
+            words["symbol"], -230_400, words["metadata"], 0, 0, 0, SENDER
         ),
         *extra,
         to=to,
@@ -181,8 +169,8 @@ def v4_created(
     """Build v4's TokenCreated. `texts` are image, name, symbol, metadata and context."""
     words = {"image": "ipfs://4", "name": "Fourth", "symbol": "FOUR", "metadata": "", "context": ""} | texts
     return event(
-        FACTORY_V4, V4_CREATED, SENDER, token, DEPLOYER, *words.values(), tick, HOOK_V4, bytes.fromhex(POOL_ID[2:]),
-        paired, LOCKER_V4, MEV_MODULE_V4, extensions_supply, list(extensions), indexed=(1, 2),
+        FACTORY_V4, abi.V4_CREATED, SENDER, token, DEPLOYER, *words.values(), tick, HOOK_V4, bytes.fromhex(POOL_ID[2:]),
+        paired, LOCKER_V4, MEV_MODULE_V4, extensions_supply, list(extensions),
     )  # fmt: skip
 
 

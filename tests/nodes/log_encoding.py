@@ -23,24 +23,49 @@ class LogEntry:
     data: str
 
 
+@dataclass(frozen=True, slots=True)
+class EventType:
+    """An event's declaration: `Transfer(address indexed from, address indexed to, uint256 value)`; names may lack."""
+
+    topic0: str
+    types: tuple[str, ...]
+    names: tuple[str, ...]
+    # The indexed arguments' indexes.
+    indexed: tuple[int, ...]
+
+
 @cache
-def topic(signature: str) -> str:
+def event_type(declaration: str) -> EventType:
+    """Parse a declaration as it is in a contract's source, without `event`."""
+    name, _, rest = declaration.partition("(")
+    parameters = [_parameter(text) for text in split_types(rest[:-1])]
+    types = tuple(kind for kind, _ in parameters)
+    return EventType(
+        topic0="0x" + keccak(text=f"{name}({','.join(types)})").hex(),
+        types=types,
+        names=tuple(words[-1] if words else "" for _, words in parameters),
+        indexed=tuple(place for place, (_, words) in enumerate(parameters) if "indexed" in words),
+    )
+
+
+def topic(declaration: str) -> str:
     """Return an event's topic0."""
-    return "0x" + keccak(text=signature).hex()
+    return event_type(declaration).topic0
 
 
-def emit(by: str, signature: str, *arguments: Any, indexed: Sequence[int] = ()) -> LogEntry:
-    """Build a log; `indexed` are the indexed arguments' indexes, with one-word types. Texts may be bytes."""
-    words, rest = _encoders(signature, tuple(indexed))
-    topics = [topic(signature), *("0x" + encode([arguments[place]]).hex() for place, encode in words)]
-    places, encode = rest
-    data = encode([arguments[place] for place in places])
-    return LogEntry(address=by.lower(), topics=tuple(topics), data="0x" + data.hex())
+def emit(by: str, declaration: str, *arguments: Any) -> LogEntry:
+    """Build a log by an event's declaration; indexed arguments have one-word types. Texts may be bytes."""
+    event = event_type(declaration)
+    words = [_tuple((event.types[place],))([arguments[place]]) for place in event.indexed]
+    places = [place for place in range(len(event.types)) if place not in event.indexed]
+    data = _tuple(tuple(event.types[place] for place in places))([arguments[place] for place in places])
+    assert len(arguments) == len(event.types), declaration
+    return LogEntry(by.lower(), (event.topic0, *("0x" + word.hex() for word in words)), "0x" + data.hex())
 
 
 def call(signature: str, *arguments: Any) -> str:
     """Encode a function's calldata."""
-    _, (_, encode) = _encoders(signature, ())
+    encode = _tuple(event_type(signature).types)
     return "0x" + keccak(text=signature)[:4].hex() + encode(arguments).hex()
 
 
@@ -85,12 +110,14 @@ def split_types(inside: str) -> list[str]:
     return types if inside else []
 
 
-@cache
-def _encoders(signature: str, indexed: tuple[int, ...]) -> tuple[list[tuple[int, Encode]], tuple[list[int], Encode]]:
-    types = split_types(signature[signature.index("(") + 1 : -1])
-    places = [place for place in range(len(types)) if place not in indexed]
-    words = [(place, _tuple((types[place],))) for place in indexed]
-    return words, (places, _tuple(tuple(types[place] for place in places)))
+def _parameter(text: str) -> tuple[str, list[str]]:
+    """Return a parameter's canonical type, and the words behind it."""
+    if "(" in text:
+        end = text.rindex(")")
+        inside = ",".join(_parameter(part)[0] for part in split_types(text[text.index("(") + 1 : end]))
+        text = f"({inside}){text[end + 1 :]}"
+    kind, *words = text.split()
+    return kind, words
 
 
 @cache

@@ -5,6 +5,7 @@ The event has a condition and a struct; the creator is in another contract's log
 
 from collections.abc import Iterable
 
+from tests.nodes.contract_events import TRANSFER, V4_INITIALIZE
 from tests.nodes.launch_builder import USDC, WETH, ZERO
 from tests.nodes.log_encoding import LogEntry, emit
 from tests.simulator.launches import SUPPLY, Launched, LaunchMaker
@@ -15,8 +16,8 @@ _FACTORY = "0xfAc70Fac70Fac70FaC70FAc70FAC70fAc70FaC70"
 _REGISTRAR = "0x4E91574A4e91574a4E91574a4e91574A4E91574a"
 # Only this kind makes a pool.
 _KIND, _OTHER_KIND = 1, 2
-_LAUNCHED = "Launched(address,uint8,bytes32,(string,string))"
-_OWNED = "Owned(address,address)"
+_LAUNCHED = "Launched(address indexed,uint8,bytes32,(string,string))"
+_OWNED = "Owned(address indexed,address)"
 _FEE, _SPACING, _TICK = 10_000, 200, -230_400
 
 
@@ -49,18 +50,18 @@ def declared(maker: LaunchMaker, *, sender: str) -> Launched:
     pool_id = rng.randbytes(32)
     quote, pair = rng.choice(((WETH, "WETH"), (USDC, "USDC"), (ZERO, "ETH")))
     is_owned = rng.random() < 0.8
-    launched = emit(_FACTORY, _LAUNCHED, token, _KIND, pool_id, (name, symbol), indexed=(0,))
+    launched = emit(_FACTORY, _LAUNCHED, token, _KIND, pool_id, (name, symbol))
     logs = [
-        emit(token, "Transfer(address,address,uint256)", ZERO, _FACTORY, SUPPLY, indexed=(0, 1)),
+        emit(token, TRANSFER, ZERO, _FACTORY, SUPPLY),
         _initialized(stranger, token, quote, rng.randbytes(32), hook=stranger),
         _initialized(POOL_MANAGER, token, quote, pool_id, hook=hook),
         # Another pool with the token, by anyone.
         _initialized(POOL_MANAGER, token, quote, rng.randbytes(32), hook=stranger),
-        emit(stranger, _OWNED, token, stranger, indexed=(0,)),
-        emit(_REGISTRAR, _OWNED, stranger, stranger, indexed=(0,)),
-        *([emit(_REGISTRAR, _OWNED, token, creator, indexed=(0,))] if is_owned else []),
+        emit(stranger, _OWNED, token, stranger),
+        emit(_REGISTRAR, _OWNED, stranger, stranger),
+        *([emit(_REGISTRAR, _OWNED, token, creator)] if is_owned else []),
         LogEntry(address=stranger.lower(), topics=launched.topics, data=launched.data),
-        emit(_FACTORY, _LAUNCHED, stranger, _OTHER_KIND, pool_id, (name, symbol), indexed=(0,)),
+        emit(_FACTORY, _LAUNCHED, stranger, _OTHER_KIND, pool_id, (name, symbol)),
         launched,
     ]
     return Launched(
@@ -106,5 +107,4 @@ def declared(maker: LaunchMaker, *, sender: str) -> Launched:
 
 def _initialized(by: str, token: str, quote: str, pool_id: bytes, *, hook: str) -> LogEntry:
     low, high = sorted((token, quote), key=str.lower)
-    signature = "Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)"
-    return emit(by, signature, pool_id, low, high, _FEE, _SPACING, hook, 2**96, _TICK, indexed=(0, 1, 2))
+    return emit(by, V4_INITIALIZE, pool_id, low, high, _FEE, _SPACING, hook, 2**96, _TICK)

@@ -5,17 +5,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.nodes.launch_builder import V4_CREATED, WETH
-from tests.nodes.log_encoding import LogEntry, emit
+from tests.nodes import contract_events as abi
+from tests.nodes.launch_builder import WETH, ZERO
+from tests.nodes.log_encoding import LogEntry, emit, event_type
 from tests.simulator import addresses, declared_launches
 from tests.simulator.launches import Launched, LaunchMaker
 from tests.simulator.truth import Happening
 
-_COLLECTED = "ClaimedRewards(address,uint256,uint256,uint256[],uint256[])"
-_V31_CLAIMED = (
-    "ClaimedRewards(uint256,address,address,address,address,address,uint256,uint256,uint256,uint256,uint256,uint256)"
+# By the share: Creator or Interface.
+_V31_RECIPIENT = (
+    "%sRewardRecipientUpdated(uint256 indexed lpTokenId, address indexed oldRecipient, address newRecipient)"
 )
-_V31_RECIPIENT = "CreatorRewardRecipientUpdated(uint256,address,address)"
+_V31_ADMIN = "%sRewardRecipientAdminUpdated(uint256 indexed lpTokenId, address indexed oldAdmin, address newAdmin)"
 
 
 @dataclass(frozen=True)
@@ -53,27 +54,27 @@ class HappeningMaker:
         stranger, account = self.maker.address(), token.address if token else self.maker.address()
         amount = self.rng.randrange(10**20)
         looks = [
-            emit(stranger, "UpdateAdmin(address,address)", stranger, self.maker.address(), indexed=(0, 1)),
-            emit(stranger, "UpdateImage(string)", "ipfs://strange"),
-            emit(stranger, "Verified(address,address)", stranger, account, indexed=(0, 1)),
-            emit(stranger, _COLLECTED, account, amount, amount, [amount], [amount], indexed=(0,)),
-            emit(stranger, "ClaimTokens(address,address,uint256)", stranger, WETH, amount, indexed=(0, 1)),
-            emit(stranger, "AllocationClaimed(address,uint256,uint256)", account, amount, 0, indexed=(0,)),
-            emit(stranger, "Transfer(address,address,uint256)", stranger, account, amount, indexed=(0, 1)),
+            emit(stranger, abi.UPDATE_ADMIN, stranger, self.maker.address()),
+            emit(stranger, abi.UPDATE_IMAGE, "ipfs://strange"),
+            emit(stranger, abi.VERIFIED, stranger, account),
+            emit(stranger, abi.COLLECTED, account, amount, amount, [amount], [amount]),
+            emit(stranger, abi.CLAIM_TOKENS, stranger, WETH, amount),
+            emit(stranger, abi.VAULT_CLAIMED, account, amount, 0),
+            emit(stranger, abi.TRANSFER, stranger, account, amount),
             self._made_up_launch(stranger),
             # Registered contracts, with tokens that were never launched.
-            emit(addresses.VAULT, "AllocationClaimed(address,uint256,uint256)", stranger, amount, 0, indexed=(0,)),
-            emit(addresses.LOCKERS[0], _COLLECTED, stranger, amount, 0, [amount], [0], indexed=(0,)),
-            emit(addresses.LOCKER_V31, _V31_RECIPIENT, amount + 2**64, stranger, stranger, indexed=(0, 1)),
-            emit(stranger, _V31_RECIPIENT, (token and token.position_id) or 1, stranger, stranger, indexed=(0, 1)),
+            emit(addresses.VAULT, abi.VAULT_CLAIMED, stranger, amount, 0),
+            emit(addresses.LOCKERS[0], abi.COLLECTED, stranger, amount, 0, [amount], [0]),
+            emit(addresses.LOCKER_V31, _V31_RECIPIENT % "Creator", amount + 2**64, stranger, stranger),
+            emit(stranger, _V31_RECIPIENT % "Creator", (token and token.position_id) or 1, stranger, stranger),
             emit(
-                addresses.FEE_LOCKER, "StoreTokens(address,address,address,uint256,uint256)", stranger, stranger, WETH,
-                amount, amount, indexed=(0, 1, 2),
+                addresses.FEE_LOCKER, abi.STORE_TOKENS, stranger, stranger, WETH,
+                amount, amount
             ),
         ]  # fmt: skip
         if token and token.columns["locker_address"] != addresses.LOCKERS[1]:
             # A registry locker, but not the token's.
-            looks.append(emit(addresses.LOCKERS[1], _COLLECTED, account, amount, 0, [amount], [0], indexed=(0,)))
+            looks.append(emit(addresses.LOCKERS[1], abi.COLLECTED, account, amount, 0, [amount], [0]))
         return Emitted(self.rng.choice(looks), None)
 
     def currency_claim(self) -> Emitted:
@@ -83,86 +84,69 @@ class HappeningMaker:
     def _made_up_launch(self, stranger: str) -> LogEntry:
         token = self.maker.address()
         return emit(
-            stranger, V4_CREATED, stranger, token, stranger, "", "Made up", "FAKE", "", "", -230_400, stranger,
-            self.rng.randbytes(32), WETH, addresses.LOCKERS[0], addresses.MEV_MODULES[0], 0, [], indexed=(1, 2),
+            stranger, abi.V4_CREATED, stranger, token, stranger, "", "Made up", "FAKE", "", "", -230_400, stranger,
+            self.rng.randbytes(32), WETH, addresses.LOCKERS[0], addresses.MEV_MODULES[0], 0, [],
         )  # fmt: skip
 
-    def _event(
-        self, kind: str, token: Launched, by: str, signature: str, *arguments: tuple[str, Any, bool], **meaning: Any
-    ) -> Emitted:
-        """Build an event; `arguments` are (name, value, whether it is indexed), in the event's sequence."""
-        indexed = [place for place, (_, _, is_indexed) in enumerate(arguments) if is_indexed]
-        log = emit(by, signature, *(value for _, value, _ in arguments), indexed=indexed)
-        stored = {name: as_stored(value) for name, value, _ in arguments}
-        return Emitted(log, Happening(kind=kind, emitter=by, token=token.address, arguments=stored, **meaning))
+    def _event(self, kind: str, token: Launched, by: str, declaration: str, *arguments: Any, **meaning: Any) -> Emitted:
+        """Build an event; its arguments are stored by the declaration's names."""
+        stored = dict(zip(event_type(declaration).names, map(as_stored, arguments), strict=True))
+        happening = Happening(kind=kind, emitter=by, token=token.address, arguments=stored, **meaning)
+        return Emitted(emit(by, declaration, *arguments), happening)
+
+    def _own(self, kind: str, token: Launched, declaration: str, *arguments: Any, **changes: Any) -> Emitted:
+        """Build an event that the token itself emits."""
+        return self._event(kind, token, token.address, declaration, *arguments, changes=changes)
 
     def _admin(self, token: Launched) -> Emitted:
         new = self.maker.address()
-        arguments = (("oldAdmin", token.columns["admin"], True), ("newAdmin", new, True))
-        signature = "UpdateAdmin(address,address)"
-        return self._event("admin_updated", token, token.address, signature, *arguments, changes={"admin": new})
+        return self._own("admin_updated", token, abi.UPDATE_ADMIN, token.columns["admin"], new, admin=new)
 
     def _image(self, token: Launched) -> Emitted:
         new = f"ipfs://new-{self.rng.randrange(10**9)}"
-        argument = ("image", new, False)
-        return self._event(
-            "image_updated", token, token.address, "UpdateImage(string)", argument, changes={"img_url": new}
-        )
+        return self._own("image_updated", token, abi.UPDATE_IMAGE, new, img_url=new)
 
     def _metadata(self, token: Launched) -> Emitted:
         new = f"Nothing but words {self.rng.randrange(10**9)}"
-        argument = ("metadata", new, False)
-        changes = {"description": new}
-        return self._event(
-            "metadata_updated", token, token.address, "UpdateMetadata(string)", argument, changes=changes
-        )
+        return self._own("metadata_updated", token, abi.UPDATE_METADATA, new, description=new)
 
     def _verified(self, token: Launched) -> Emitted:
-        arguments = (("admin", token.columns["admin"], True), ("token", token.address, True))
-        changes = {"verified_on_chain": True}
-        return self._event("verified", token, token.address, "Verified(address,address)", *arguments, changes=changes)
+        return self._own("verified", token, abi.VERIFIED, token.columns["admin"], token.address, verified_on_chain=True)
 
     def _recipient(self, token: Launched) -> Emitted:
         index, new = self._share_of(token), self.maker.address()
         return self._event(
-            "reward_recipient_updated", token, token.columns["locker_address"],
-            "RewardRecipientUpdated(address,uint256,address,address)", ("token", token.address, True),
-            ("rewardIndex", index, True), ("oldRecipient", token.shares[index].recipient, False),
-            ("newRecipient", new, False), changes={"recipient": (index, new)},
+            "reward_recipient_updated", token, token.columns["locker_address"], abi.RECIPIENT_UPDATED, token.address,
+            index, token.shares[index].recipient, new, changes={"recipient": (index, new)},
         )  # fmt: skip
 
     def _share_admin(self, token: Launched) -> Emitted:
         index, new = self._share_of(token), self.maker.address()
         return self._event(
-            "reward_admin_updated", token, token.columns["locker_address"],
-            "RewardAdminUpdated(address,uint256,address,address)", ("token", token.address, True),
-            ("rewardIndex", index, True), ("oldAdmin", token.shares[index].admin, False), ("newAdmin", new, False),
-            changes={"share_admin": (index, new)},
+            "reward_admin_updated", token, token.columns["locker_address"], abi.REWARD_ADMIN_UPDATED, token.address,
+            index, token.shares[index].admin, new, changes={"share_admin": (index, new)},
         )  # fmt: skip
 
     def _v31_recipient(self, token: Launched) -> Emitted:
         index, new = self._share_of(token), self.maker.address()
         return self._v31_share_event(
-            "reward_recipient_updated", token, index, "RewardRecipientUpdated",
-            ("oldRecipient", token.shares[index].recipient, True), ("newRecipient", new, False),
+            "reward_recipient_updated", token, index, _V31_RECIPIENT, token.shares[index].recipient, new,
             changes={"recipient": (index, new)},
         )  # fmt: skip
 
     def _v31_share_admin(self, token: Launched) -> Emitted:
         index, new = self._share_of(token), self.maker.address()
         return self._v31_share_event(
-            "reward_admin_updated", token, index, "RewardRecipientAdminUpdated",
-            ("oldAdmin", token.shares[index].admin, True), ("newAdmin", new, False),
+            "reward_admin_updated", token, index, _V31_ADMIN, token.shares[index].admin, new,
             changes={"share_admin": (index, new)},
         )  # fmt: skip
 
     def _v31_share_event(
-        self, kind: str, token: Launched, index: int, name: str, *arguments: tuple[str, Any, bool], **meaning: Any
+        self, kind: str, token: Launched, index: int, declaration: str, *arguments: Any, **meaning: Any
     ) -> Emitted:
         """Build an event that names the LP NFT; its name has the share, which is stored as an argument."""
-        signature = f"{('Creator', 'Interface')[index]}{name}(uint256,address,address)"
-        position = ("lpTokenId", token.position_id, True)
-        made = self._event(kind, token, addresses.LOCKER_V31, signature, position, *arguments, **meaning)
+        named = declaration % ("Creator", "Interface")[index]
+        made = self._event(kind, token, addresses.LOCKER_V31, named, token.position_id, *arguments, **meaning)
         if made.happening:
             made.happening.arguments["rewardIndex"] = str(index)
         return made
@@ -172,10 +156,8 @@ class HappeningMaker:
         if token.columns["locker_address"] not in addresses.LOCKERS_WITH_PREFERENCES:
             return self._collection(token, [0] * len(token.shares))
         return self._event(
-            "fee_preference_updated", token, token.columns["locker_address"],
-            "FeePreferenceUpdated(address,uint256,uint8,uint8)", ("token", token.address, True),
-            ("rewardIndex", index, True), ("oldFeePreference", 0, False), ("newFeePreference", new, True),
-            changes={"wants": (index, ("Both", "Paired", "Clanker")[new])},
+            "fee_preference_updated", token, token.columns["locker_address"], abi.PREFERENCE_UPDATED, token.address,
+            index, 0, new, changes={"wants": (index, ("Both", "Paired", "Clanker")[new])},
         )  # fmt: skip
 
     def _collected(self, token: Launched) -> Emitted:
@@ -183,54 +165,44 @@ class HappeningMaker:
 
     def _collection(self, token: Launched, amounts: list[int]) -> Emitted:
         return self._event(
-            "fees_collected", token, token.columns["locker_address"], _COLLECTED, ("token", token.address, True),
-            ("amount0", sum(amounts), False), ("amount1", 0, False), ("rewards0", amounts, False),
-            ("rewards1", [0] * len(amounts), False),
+            "fees_collected", token, token.columns["locker_address"], abi.COLLECTED, token.address, sum(amounts), 0,
+            amounts, [0] * len(amounts),
         )  # fmt: skip
 
     def _team_fees(self, token: Launched) -> Emitted:
         recipient, amount = self.maker.address(), self.rng.randrange(3) and self.rng.randrange(10**20)
         return self._event(
-            "team_fees_claimed", token, addresses.FACTORY, "ClaimTeamFees(address,address,uint256)",
-            ("token", token.address, True), ("recipient", recipient, True), ("amount", amount, False),
+            "team_fees_claimed", token, addresses.FACTORY, abi.CLAIM_TEAM_FEES, token.address, recipient, amount,
             claims=((recipient, token.address, amount),) if amount else (),
         )  # fmt: skip
 
     def _vault_claimed(self, token: Launched) -> Emitted:
         amount = self.rng.randrange(10**28)
-        signature = "AllocationClaimed(address,uint256,uint256)"
-        arguments = (("token", token.address, True), ("amount", amount, False), ("remainingAmount", 5, False))
-        return self._event("vault_claimed", token, addresses.VAULT, signature, *arguments)
+        return self._event("vault_claimed", token, addresses.VAULT, abi.VAULT_CLAIMED, token.address, amount, 5)
 
     def _vault_admin(self, token: Launched) -> Emitted:
+        admins = token.columns["admin"], self.maker.address()
         return self._event(
-            "vault_admin_updated", token, addresses.VAULT, "AllocationAdminUpdated(address,address,address)",
-            ("token", token.address, True), ("oldAdmin", token.columns["admin"], True),
-            ("newAdmin", self.maker.address(), True),
-        )  # fmt: skip
+            "vault_admin_updated", token, addresses.VAULT, abi.VAULT_ADMIN_UPDATED, token.address, *admins
+        )
+
+    def _of_airdrop(self, kind: str, token: Launched, declaration: str, *arguments: Any, **changes: Any) -> Emitted:
+        """Build an event by the token's airdrop contract."""
+        meaning = {"changes": {"airdrop": changes}} if changes else {}
+        return self._event(kind, token, token.airdrop or "", declaration, token.address, *arguments, **meaning)
 
     def _airdrop_claimed(self, token: Launched) -> Emitted:
-        return self._event(
-            "airdrop_claimed", token, token.airdrop or "", "AirdropClaimed(address,address,uint256,uint256)",
-            ("token", token.address, True), ("user", self.maker.address(), True),
-            ("totalUserAmountClaimed", self.rng.randrange(10**28), False), ("userAmountStillLocked", 0, False),
-        )  # fmt: skip
+        user, amount = self.maker.address(), self.rng.randrange(10**28)
+        return self._of_airdrop("airdrop_claimed", token, abi.AIRDROP_CLAIMED, user, amount, 0)
 
     def _airdrop_root(self, token: Launched) -> Emitted:
         root = self.rng.randbytes(32)
-        return self._event(
-            "airdrop_root_updated", token, token.airdrop or "", "AirdropMerkleRootUpdated(address,bytes32,bytes32)",
-            ("token", token.address, True), ("oldMerkleRoot", bytes(32), False), ("newMerkleRoot", root, False),
-            changes={"airdrop": {"merkleRoot": "0x" + root.hex()}},
-        )  # fmt: skip
+        changes = {"merkleRoot": "0x" + root.hex()}
+        return self._of_airdrop("airdrop_root_updated", token, abi.AIRDROP_ROOT_UPDATED, bytes(32), root, **changes)
 
     def _airdrop_admin(self, token: Launched) -> Emitted:
-        new = self.maker.address()
-        return self._event(
-            "airdrop_admin_updated", token, token.airdrop or "", "AirdropAdminUpdated(address,address,address)",
-            ("token", token.address, True), ("oldAdmin", token.columns["admin"], True), ("newAdmin", new, True),
-            changes={"airdrop": {"admin": new}},
-        )  # fmt: skip
+        old, new = token.columns["admin"], self.maker.address()
+        return self._of_airdrop("airdrop_admin_updated", token, abi.AIRDROP_ADMIN_UPDATED, old, new, admin=new)
 
     def _claim(self, token: Launched) -> Emitted:
         match token.columns["generation"]:
@@ -242,9 +214,7 @@ class HappeningMaker:
 
     def _fee_claim(self, currency: str, *, token: Launched | None) -> Emitted:
         owner, amount = self.maker.address(), self.rng.randrange(4) and self.rng.randrange(10**20)
-        log = emit(
-            addresses.FEE_LOCKER, "ClaimTokens(address,address,uint256)", owner, currency, amount, indexed=(0, 1)
-        )
+        log = emit(addresses.FEE_LOCKER, abi.CLAIM_TOKENS, owner, currency, amount)
         happening = Happening(
             kind="fees_claimed",
             emitter=addresses.FEE_LOCKER,
@@ -256,34 +226,21 @@ class HappeningMaker:
 
     def _v31_claim(self, token: Launched) -> Emitted:
         low, high = sorted((token.address, token.columns["paired_token"]), key=str.lower)
-        creator, interface, team = (self.maker.address() for _ in range(3))
+        recipients = [self.maker.address() for _ in range(3)]
         amounts = [self.rng.randrange(1, 10**20) for _ in range(6)]
-        named = list(
-            zip(
-                (f"{role}Reward{place}" for role in ("creator", "interface", "team") for place in (0, 1)),
-                amounts,
-                (False,) * 6,
-                strict=True,
-            )
-        )
-        paid = [(recipient, currency) for recipient in (creator, interface, team) for currency in (low, high)]
+        paid = [(recipient, currency) for recipient in recipients for currency in (low, high)]
         return self._event(
-            "fees_claimed", token, addresses.LOCKER_V31, _V31_CLAIMED, ("lpTokenId", token.position_id, True),
-            ("creatorRecipient", creator, True), ("interfaceRecipient", interface, True),
-            ("teamRecipient", team, False), ("token0", low, False), ("token1", high, False), *named,
-            claims=tuple((*pair, amount) for pair, amount in zip(paid, amounts, strict=True)),
+            "fees_claimed", token, addresses.LOCKER_V31, abi.V31_CLAIMED, token.position_id, *recipients, low, high,
+            *amounts, claims=tuple((*pair, amount) for pair, amount in zip(paid, amounts, strict=True)),
         )  # fmt: skip
 
     def _v0_claim(self, token: Launched) -> Emitted:
         """Return a claim from a locker whose fee is 0; it names no currency."""
         pair = sorted((token.address, token.columns["paired_token"]), key=str.lower)
         claimer, amounts = self.maker.address(), [self.rng.randrange(1, 10**20) for _ in range(2)]
-        zero = "0x" + "00" * 20
         return self._event(
-            "fees_claimed", token, token.columns["locker_address"],
-            "ClaimedFees(address,address,address,uint256,uint256,uint256,uint256)", ("claimer", claimer, True),
-            ("token0", zero, True), ("token1", zero, True), ("amount0", amounts[0], False),
-            ("amount1", amounts[1], False), ("total0", amounts[0], False), ("total1", amounts[1], False),
+            "fees_claimed", token, token.columns["locker_address"], abi.FIRST_CLAIMED % "ClaimedFees", claimer, ZERO,
+            ZERO, *amounts, *amounts,
             claims=tuple((claimer, currency, amount) for currency, amount in zip(pair, amounts, strict=True)),
         )  # fmt: skip
 

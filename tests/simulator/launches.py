@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.nodes.launch_builder import USDC, V4_CREATED, WETH, ZERO
+from tests.nodes import contract_events as abi
+from tests.nodes.launch_builder import USDC, WETH, ZERO
 from tests.nodes.log_encoding import LogEntry, call, checksum, emit, encode_values
 from tests.simulator import addresses
 from tests.simulator.truth import Json, LiquidityTruth, Share
@@ -19,10 +20,6 @@ _DEPLOY = (
     "deployToken(((address,string,string,bytes32,string,string,string,uint256),(address,address,int24,int24,bytes),"
     "(address,address[],address[],uint16[],int24[],int24[],uint16[],bytes),(address,bytes),"
     "(address,uint256,uint16,bytes)[]))"
-)
-_REWARD_ADDED = (
-    "TokenRewardAdded(address,(address,address,uint24,int24,address),uint256,uint256,uint256,uint16[],address[],"
-    "address[],int24[],int24[],uint16[])"
 )
 _DYNAMIC = "PoolInitialized(bytes32,uint24,uint24,uint256,uint256,int24,uint256,uint24)"
 _PREFERENCES = ("Both", "Paired", "Clanker")
@@ -135,7 +132,7 @@ class _V4Launch:
         presale_id = rng.randrange(10**6) if self.caller == addresses.PRESALE else None
         parts = [part for part in (self._vault, self._airdrop, self._dev_buy) if rng.random() < 0.15]
         extension_logs = [part() for part in parts]
-        self._log(self.token, "Transfer(address,address,uint256)", ZERO, addresses.FACTORY, SUPPLY, indexed=(0, 1))
+        self._log(self.token, abi.TRANSFER, ZERO, addresses.FACTORY, SUPPLY)
         self._pool_logs()
         self._locker_logs()
         for make_logs in extension_logs:
@@ -144,11 +141,11 @@ class _V4Launch:
         position = {"tickLower": self.tick, "tickUpper": self.tick + 110_400, "positionBps": BPS}
         self.extensions |= {"fees": self.fees | {"hook_address": self.hook}, "positions": [position]}
         if presale_id is not None:
-            self._log(addresses.PRESALE, "PresaleDeployed(uint256,address)", presale_id, self.token, indexed=(0,))
+            self._log(addresses.PRESALE, abi.PRESALE_DEPLOYED, presale_id, self.token)
         self._log(
-            addresses.FACTORY, V4_CREATED, self.caller or self.sender, self.token, self.admin, self.image, self.name,
-            self.symbol, self.metadata, self.context, self.tick, self.hook, self.pool_id, self.paired, self.locker,
-            self.mev_module, self.extensions_supply, self.extension_addresses, indexed=(1, 2),
+            addresses.FACTORY, abi.V4_CREATED, self.caller or self.sender, self.token, self.admin, self.image,
+            self.name, self.symbol, self.metadata, self.context, self.tick, self.hook, self.pool_id, self.paired,
+            self.locker, self.mev_module, self.extensions_supply, self.extension_addresses,
         )  # fmt: skip
         return Launched(
             address=self.token,
@@ -164,8 +161,8 @@ class _V4Launch:
             airdrop=self.airdrop,
         )
 
-    def _log(self, by: str, signature: str, *arguments: Any, indexed: Sequence[int] = ()) -> None:
-        self.logs.append(emit(by, signature, *arguments, indexed=indexed))
+    def _log(self, by: str, declaration: str, *arguments: Any) -> None:
+        self.logs.append(emit(by, declaration, *arguments))
 
     def _pair(self, paired: tuple[str, str | None] | None) -> tuple[str, str]:
         if paired:
@@ -209,22 +206,22 @@ class _V4Launch:
             self.fees |= {"baseFee": base // 100, "maxFee": most // 100}
         else:
             launched, paired = rng.randrange(0, 20_000, 100), rng.randrange(0, 20_000, 100)
-            self._log(self.hook, "PoolInitialized(bytes32,uint24,uint24)", self.pool_id, launched, paired)
+            self._log(self.hook, abi.STATIC_POOL, self.pool_id, launched, paired)
             self.fees = {"type": "static", "clankerFee": launched // 100, "pairedFee": paired // 100}
             self.fees |= {"baseFee": None, "maxFee": None}
         self.mev_module = addresses.MEV_MODULES[0] if rng.random() < 0.9 else rng.choice(addresses.MEV_MODULES)
         self._log(
-            self.hook, "PoolCreatedFactory(address,address,bytes32,int24,int24,address,address)", self.paired,
-            self.token, self.pool_id, self.tick, 200, self.locker, self.mev_module, indexed=(0, 1),
+            self.hook, "PoolCreatedFactory(address indexed,address indexed,bytes32,int24,int24,address,address)",
+            self.paired, self.token, self.pool_id, self.tick, 200, self.locker, self.mev_module,
         )  # fmt: skip
 
     def _locker_logs(self) -> None:
         low, high = sorted((self.token, self.paired), key=str.lower)
         if self.locker in addresses.LOCKERS_WITH_PREFERENCES:
             preferences = [_PREFERENCES.index(share.wants) for share in self.shares]
-            self._log(self.locker, "InitialFeePreferences(address,uint8[])", self.token, preferences, indexed=(0,))
+            self._log(self.locker, abi.PREFERENCES_SET, self.token, preferences)
         self._log(
-            self.locker, _REWARD_ADDED, self.token, (low, high, 0x800000, 200, self.hook),
+            self.locker, abi.V4_REWARD_ADDED, self.token, (low, high, 0x800000, 200, self.hook),
             SUPPLY - self.extensions_supply, self.rng.randrange(1, 10**9), 1, [share.bps for share in self.shares],
             [share.admin for share in self.shares], [share.recipient for share in self.shares], [self.tick],
             [self.tick + 110_400], [BPS],
@@ -235,8 +232,7 @@ class _V4Launch:
         self.mev_data = b""
         if self.mev_module == addresses.MEV_MODULES[0]:
             self.mev_data = encode_values(("uint24", "uint24", "uint256"), fees)
-            signature = "FeeConfigSet(bytes32,uint24,uint24,uint256)"
-            self._log(self.mev_module, signature, self.pool_id, *fees)
+            self._log(self.mev_module, abi.SNIPER_FEES, self.pool_id, *fees)
         elif self.mev_module == addresses.MEV_MODULES[1]:
             # Emits nothing, so that the settings are only in the call, if the transaction itself called the factory.
             self.mev_data = encode_values(("uint24", "uint24", "uint256"), fees)
@@ -263,8 +259,7 @@ class _V4Launch:
         self.extensions["vault"] = {"amount": str(supply), "lockup": {"lockDuration": lock, "vestDuration": vest}}
 
         def log() -> None:
-            signature = "AllocationCreated(address,address,uint256,uint256,uint256)"
-            self._log(addresses.VAULT, signature, self.token, admin, supply, lock, vest, indexed=(0, 1))
+            self._log(addresses.VAULT, abi.V4_VAULTED, self.token, admin, supply, lock, vest)
             self._triggered(addresses.VAULT, supply)
 
         return log
@@ -282,11 +277,9 @@ class _V4Launch:
 
         def log() -> None:
             if newer:
-                signature = "AirdropCreated(address,address,bytes32,uint256,uint256,uint256)"
-                self._log(contract, signature, self.token, self.admin, root, supply, lock, vest, indexed=(0, 1))
+                self._log(contract, abi.AIRDROPPED, self.token, self.admin, root, supply, lock, vest)
             else:
-                signature = "AirdropCreated(address,bytes32,uint256,uint256,uint256)"
-                self._log(contract, signature, self.token, root, supply, lock, vest, indexed=(0,))
+                self._log(contract, abi.FIRST_AIRDROPPED, self.token, root, supply, lock, vest)
             self._triggered(contract, supply)
 
         return log
@@ -299,13 +292,11 @@ class _V4Launch:
         def log() -> None:
             # The purchase has the locker collect fees; there are none yet.
             none = [0] * len(self.shares)
-            signature = "ClaimedRewards(address,uint256,uint256,uint256[],uint256[])"
             arguments = {"token": self.token, "amount0": "0", "amount1": "0"}
             zeros = {"rewards0": ["0"] * len(none), "rewards1": ["0"] * len(none)}
             self.collected.append((len(self.logs), "fees_collected", arguments | zeros))
-            self._log(self.locker, signature, self.token, 0, 0, none, none, indexed=(0,))
-            signature = "EthDevBuy(address,address,uint256,uint256)"
-            self._log(addresses.DEV_BUY, signature, self.token, user, value, bought, indexed=(0, 1))
+            self._log(self.locker, abi.COLLECTED, self.token, 0, 0, none, none)
+            self._log(addresses.DEV_BUY, abi.DEV_BOUGHT, self.token, user, value, bought)
             self._triggered(addresses.DEV_BUY, 0, value)
 
         return log

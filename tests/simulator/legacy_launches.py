@@ -1,14 +1,13 @@
 """Launches in generations v0 and v3.1, which require reading their transactions in full and calling their tokens."""
 
-from tests.nodes.launch_builder import FACTORY_V31, V31_CREATED, WETH, ZERO, uniswap_v3_logs
+from tests.nodes.contract_events import TRANSFER, V0_CREATED, V31_CREATED, V31_REWARD_ADDED
+from tests.nodes.launch_builder import FACTORY_V31, WETH, ZERO, uniswap_v3_logs
 from tests.nodes.log_encoding import emit
 from tests.simulator import addresses
 from tests.simulator.launches import BPS, SUPPLY, Launched, LaunchMaker
 from tests.simulator.truth import Json, LiquidityTruth, Share
 
 _TICK = -230_400
-_MOVED = "Transfer(address,address,uint256)"
-_V0_CREATED = "TokenCreated(address,uint256,address,string,string,uint256,uint256,address)"
 # The fee percentage that a v3.1 token's creator gets; creator and interface share 80.
 _CREATOR_REWARD = 40
 
@@ -22,16 +21,13 @@ def v31(maker: LaunchMaker, *, sender: str) -> Launched:
     description = f"Asked about {read_symbol}"
     created = emit(
         FACTORY_V31, V31_CREATED, token, admin, admin, creator, interface, position_id, name, symbol, _TICK,
-        description, 0, 0, 0, sender, indexed=(0, 1, 2),
+        description, 0, 0, 0, sender,
     )  # fmt: skip
-    reward = emit(
-        addresses.LOCKER_V31, "TokenRewardAdded(uint256,uint256,address,address)", position_id, _CREATOR_REWARD, admin,
-        admin, indexed=(2, 3),
-    )  # fmt: skip
+    reward = emit(addresses.LOCKER_V31, V31_REWARD_ADDED, position_id, _CREATOR_REWARD, admin, admin)
     return Launched(
         address=token,
         logs=(
-            emit(token, _MOVED, ZERO, FACTORY_V31, SUPPLY, indexed=(0, 1)),
+            emit(token, TRANSFER, ZERO, FACTORY_V31, SUPPLY),
             *uniswap_v3_logs(
                 token, pool=pool, factory=FACTORY_V31, locker=addresses.LOCKER_V31, position_id=position_id
             ),
@@ -64,11 +60,11 @@ def v0(maker: LaunchMaker, *, sender: str) -> Launched:
     name, read_name, symbol, read_symbol = maker.name()
     position_id = maker.rng.randrange(1, 2**60)
     factory = addresses.FACTORY_V0
-    created = emit(factory, _V0_CREATED, token, position_id, sender, name, symbol, SUPPLY, SUPPLY, locker)
+    created = emit(factory, V0_CREATED, token, position_id, sender, name, symbol, SUPPLY, SUPPLY, locker)
     return Launched(
         address=token,
         logs=(
-            emit(token, _MOVED, ZERO, factory, SUPPLY, indexed=(0, 1)),
+            emit(token, TRANSFER, ZERO, factory, SUPPLY),
             *uniswap_v3_logs(token, pool=pool, factory=factory, locker=locker, position_id=position_id),
             created,
         ),

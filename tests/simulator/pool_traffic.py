@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tests.nodes.contract_events import CLAIM_TRANSFER, FEES_SWAPPED, V3_BURN, V3_MINT, V3_SWAP, V4_LIQUIDITY, V4_SWAP
 from tests.nodes.launch_builder import USDC
 from tests.nodes.log_encoding import LogEntry, emit
 from tests.simulator.launches import Launched, LaunchMaker
@@ -12,13 +13,6 @@ from tests.simulator.truth import LiquidityTruth, SwapTruth
 # On chain 8453.
 POOL_MANAGER = "0x498581fF718922c3f8e6A244956aF099B2652b2b"
 
-_V4_SWAP = "Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24)"
-_V3_SWAP = "Swap(address,address,int256,int256,uint160,uint128,int24)"
-_V4_LIQUIDITY = "ModifyLiquidity(bytes32,address,int24,int24,int256,bytes32)"
-_V3_MINT = "Mint(address,address,int24,int24,uint128,uint256,uint256)"
-_V3_BURN = "Burn(address,int24,int24,uint128,uint256,uint256)"
-_CONVERTED = "FeesSwapped(address,address,uint256,address,uint256)"
-_HOOK_FEE = "Transfer(address,address,address,uint256,uint256)"
 _NOBODY = "0x" + "00" * 20
 # The fee in all v4 pools here, and the launchpad's fifth of it, in parts per million.
 _FEE, _SHARE, _MILLION, _SCALE = 10_000, 2_000, 10**6, 10**18
@@ -50,9 +44,9 @@ class PoolTrafficMaker:
         pool, someone = self.rng.randbytes(32), self.maker.address()
         swapped = (self.rng.randrange(1, 10**20), -self.rng.randrange(1, 10**20), 2**96, 10**18, 0)
         looks: list[Callable[[], LogEntry]] = [
-            lambda: emit(POOL_MANAGER, _V4_SWAP, pool, someone, *swapped, 3000, indexed=(0, 1)),
-            lambda: emit(POOL_MANAGER, _V4_LIQUIDITY, pool, someone, -200, 200, 10**9, bytes(32), indexed=(0, 1)),
-            lambda: emit(self.maker.address(), _V3_SWAP, someone, someone, *swapped, indexed=(0, 1)),
+            lambda: emit(POOL_MANAGER, V4_SWAP, pool, someone, *swapped, 3000),
+            lambda: emit(POOL_MANAGER, V4_LIQUIDITY, pool, someone, -200, 200, 10**9, bytes(32)),
+            lambda: emit(self.maker.address(), V3_SWAP, someone, someone, *swapped),
         ]
         return PoolEmitted(self.rng.choice(looks)(), None)
 
@@ -80,14 +74,9 @@ class PoolTrafficMaker:
         if is_v4:
             # The swapper's amounts.
             swapper = (-amounts[0], -amounts[1])
-            log = emit(
-                POOL_MANAGER, _V4_SWAP, bytes.fromhex(pool[2:]), sender, *swapper, sqrt_price, 10**18, -5, _FEE,
-                indexed=(0, 1),
-            )  # fmt: skip
+            log = emit(POOL_MANAGER, V4_SWAP, bytes.fromhex(pool[2:]), sender, *swapper, sqrt_price, 10**18, -5, _FEE)
         else:
-            log = emit(
-                pool, _V3_SWAP, sender, self.maker.address(), *amounts, sqrt_price, 10**18, -5, indexed=(0, 1)
-            )  # fmt: skip
+            log = emit(pool, V3_SWAP, sender, self.maker.address(), *amounts, sqrt_price, 10**18, -5)
         truth = SwapTruth(
             token=token.address,
             is_buy=is_buy,
@@ -114,14 +103,11 @@ class PoolTrafficMaker:
         change = -amount if is_removed else amount
         amounts = (rng.randrange(10**24), rng.randrange(10**24))
         if len(pool) == 66:
-            log = emit(
-                POOL_MANAGER, _V4_LIQUIDITY, bytes.fromhex(pool[2:]), someone, lower, upper, change, bytes(32),
-                indexed=(0, 1),
-            )  # fmt: skip
+            log = emit(POOL_MANAGER, V4_LIQUIDITY, bytes.fromhex(pool[2:]), someone, lower, upper, change, bytes(32))
         elif is_removed:
-            log = emit(pool, _V3_BURN, someone, lower, upper, amount, *amounts, indexed=(0, 1, 2))
+            log = emit(pool, V3_BURN, someone, lower, upper, amount, *amounts)
         else:
-            log = emit(pool, _V3_MINT, someone, someone, lower, upper, amount, *amounts, indexed=(1, 2, 3))
+            log = emit(pool, V3_MINT, someone, someone, lower, upper, amount, *amounts)
         truth = LiquidityTruth(
             token=token.address,
             tick_lower=lower,
@@ -147,7 +133,7 @@ def _take_fee(amount: int, *, is_buy: bool, is_before: bool) -> tuple[int, int]:
 
 def _hook_fee(token: Launched, fee: int) -> LogEntry:
     hook, quote = token.extensions["fees"]["hook_address"], token.columns["paired_token"]
-    return emit(POOL_MANAGER, _HOOK_FEE, hook, _NOBODY, hook, int(quote, 16), fee, indexed=(1, 2, 3))
+    return emit(POOL_MANAGER, CLAIM_TRANSFER, hook, _NOBODY, hook, int(quote, 16), fee)
 
 
 def _report(token: Launched, swap: SwapTruth) -> LogEntry:
@@ -159,4 +145,4 @@ def _report(token: Launched, swap: SwapTruth) -> LogEntry:
     else:
         received -= swap.protocol_fee or 0
     locker = token.columns["locker_address"]
-    return emit(locker, _CONVERTED, token.address, sold, paid, bought, received, indexed=(0, 1, 3))
+    return emit(locker, FEES_SWAPPED, token.address, sold, paid, bought, received)

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from development.devchain.anvil import LAUNCHPADS_FILE
+from tests.nodes.contract_events import TRANSFER
 from tests.nodes.devchain_launches import SENDER
 from tests.nodes.log_encoding import emit
 from tests.nodes.recorded_launchpad import DATA
@@ -179,21 +180,11 @@ def test_a_router_may_be_the_trader_where_no_better_account_is_known(
     logs = mined["receipt"]["logs"]
     swap, token = logs[-1], pad.recording["expected"]["token"]
     _, sold, paid, _ = (int(swap["data"][start : start + 64], 16) for start in range(2, 258, 64))
-    signature = "Bought(address,address,uint256,uint256)"
-    emitted = [
-        emit(
-            swap["address"],
-            signature,
-            STRANGER,
-            trade["trader"] if payer_is_recipient else OTHER,
-            sold,
-            paid,
-            indexed=(0, 1),
-        )
-    ]
+    signature = "Bought(address indexed,address indexed,uint256,uint256)"
+    emitted = [emit(swap["address"], signature, STRANGER, trade["trader"] if payer_is_recipient else OTHER, sold, paid)]
     # It takes a part for itself.
     ways = [(OTHER, STRANGER, 9), (STRANGER, OTHER, 8)] if forwards else []
-    emitted += [emit(token, "Transfer(address,address,uint256)", *way, indexed=(0, 1)) for way in ways]
+    emitted += [emit(token, TRANSFER, *way) for way in ways]
     logs.remove(swap)
     for index, log in enumerate(emitted, int(swap["logIndex"], 16)):
         content = {"topics": list(log.topics), "data": log.data, "logIndex": hex(index)}

@@ -7,6 +7,7 @@ import pytest
 from eth_utils.address import to_checksum_address
 
 from development.standins.loopback import Reply, answer_calls
+from tests.nodes.contract_events import V4_INITIALIZE
 from tests.nodes.json_server import serve_json
 from tests.nodes.log_encoding import emit
 from tests.tokens.feeds.test_chain_reserves import PAIR
@@ -19,7 +20,6 @@ from tokens.feeds.checking.internal_swaps import InternalSwaps
 FACTORY, HOOK, LATER_HOOK = (to_checksum_address("0x" + digits * 20) for digits in ("88", "77", "66"))
 ZERO = "0x" + "00" * 20
 LAUNCH, LATER = PAIR.pool, "0x" + "6f" * 32
-STARTED = "Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)"
 REGISTRY = f"""
 [launchpads.x]
 pool = "v4"
@@ -33,19 +33,7 @@ token = "token"
 
 def started(pool, hook, info):
     """Return the PoolManager's log about a pool's start."""
-    log = emit(
-        str(info.v4_pool_manager),
-        STARTED,
-        bytes.fromhex(pool[2:]),
-        ZERO,
-        ZERO,
-        0,
-        60,
-        hook,
-        2**96,
-        0,
-        indexed=(0, 1, 2),
-    )
+    log = emit(str(info.v4_pool_manager), V4_INITIALIZE, bytes.fromhex(pool[2:]), ZERO, ZERO, 0, 60, hook, 2**96, 0)
     return {"address": log.address, "topics": list(log.topics), "data": log.data}
 
 

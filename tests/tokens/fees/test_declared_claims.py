@@ -12,6 +12,7 @@ from django.core.management import call_command
 from django.db import transaction
 
 from config.redis.connection import redis_client
+from tests.nodes.contract_events import V4_INITIALIZE, V4_SWAP
 from tests.nodes.launchpad_recordings import CHAIN, load_recording, name_of, write_registry
 from tests.nodes.log_encoding import emit
 from tests.rows.fee_sums import counted_sums, stored_sums, sum_chain
@@ -278,7 +279,7 @@ def test_pools_claim_for_their_token_before_and_after_they_moved(install):
             logs = entry["receipt"]["logs"]
             for pool in (pools.get(entry["label"]), STRANGER):
                 if pool:
-                    log = emit(pool, "Skimmed(address,uint256,uint256)", STRANGER, 5, 7, indexed=(0,))
+                    log = emit(pool, "Skimmed(address indexed,uint256,uint256)", STRANGER, 5, 7)
                     place = {"topics": list(log.topics), "data": log.data, "logIndex": hex(len(logs))}
                     logs.append({**logs[0], "address": log.address, **place})
 
@@ -307,22 +308,16 @@ def test_the_hook_of_a_pool_that_a_coin_moved_to_pays_and_its_swaps_are_no_trade
         coin, quote, manager = expected["token"], expected["quote"], contracts["pool_manager"]
         key = (*sorted((coin, quote), key=str.lower), 8388608, 200, NEW_HOOK)
         pool = bytes.fromhex(NEW_POOL[2:])
-        swap = "Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24)"
         amounts = (-(10**18), 10**18, 2**96, 10**21, 0, 0)
         paid_out = (coin, quote, STRANGER, *[NEW_HOOK] * 4, (9, *[0] * 9))
         logs = {
             "uri_change": [
-                emit(
-                    manager,
-                    "Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)",
-                    *(pool, *key, 2**96, 0),
-                    indexed=(0, 1, 2),
-                ),
+                emit(manager, V4_INITIALIZE, *(pool, *key, 2**96, 0)),
                 emit(coin, MOVED, key, pool, key, pool),
             ],
             "vesting_claim": [
-                emit(manager, swap, pool, STRANGER, *amounts, indexed=(0, 1)),
-                emit(manager, swap, pool, NEW_HOOK, *amounts, indexed=(0, 1)),
+                emit(manager, V4_SWAP, pool, STRANGER, *amounts),
+                emit(manager, V4_SWAP, pool, NEW_HOOK, *amounts),
                 emit(NEW_HOOK, f"CoinMarketRewardsV4({'address,' * 7}({','.join(['uint256'] * 10)}))", *paid_out),
             ],
         }
@@ -368,11 +363,10 @@ def test_a_pool_without_the_token_is_no_move(install):
     def migrate(recording):
         coin, manager = recording["expected"]["token"], recording["contracts"]["pool_manager"]
         key, pool = ("0x" + "11" * 20, STRANGER, 3000, 60, NEW_HOOK), bytes.fromhex(NEW_POOL[2:])
-        initialized = "Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)"
         (entry,) = [entry for entry in recording["transactions"] if entry["label"] == "uri_change"]
         found = entry["receipt"]["logs"]
         for log in (
-            emit(manager, initialized, pool, *key, 2**96, 0, indexed=(0, 1, 2)),
+            emit(manager, V4_INITIALIZE, pool, *key, 2**96, 0),
             emit(coin, MOVED, key, pool, key, pool),
         ):
             place = {"topics": list(log.topics), "data": log.data, "logIndex": hex(len(found))}

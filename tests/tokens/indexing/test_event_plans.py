@@ -5,6 +5,7 @@ import re
 import pytest
 from django.db import connection
 
+from tests.nodes.contract_events import FIRST_CLAIMED, UPDATE_IMAGE
 from tests.nodes.launch_builder import LOCKER_V4, SENDER, STRANGER, WETH, ZERO, event
 from tests.nodes.recordings import base
 from tests.processes.template_database import restore_template_rows
@@ -94,9 +95,8 @@ def test_a_transactions_events_are_looked_up_in_their_index(rows):
 
 
 def test_whose_events_they_are_is_looked_up_in_two_indexes(rows):
-    claimed = "ClaimedFees(address,address,address,uint256,uint256,uint256,uint256)"
-    image = event(STRANGER, "UpdateImage(string)", "x")
-    claim = event(STRANGER, claimed, SENDER, ZERO, ZERO, 1, 1, 1, 1, indexed=(0, 1, 2))
+    image = event(STRANGER, UPDATE_IMAGE, "x")
+    claim = event(STRANGER, FIRST_CLAIMED % "ClaimedFees", SENDER, ZERO, ZERO, 1, 1, 1, 1)
     logs = [EventLog(emitter=STRANGER, log_index=index, raw=log) for index, log in enumerate((image, claim))]
     assert [chain_events.event_source(log).value for log in logs] == ["itself", "its_locker"]
     held = TransactionFacts(
@@ -109,8 +109,8 @@ def test_whose_events_they_are_is_looked_up_in_two_indexes(rows):
 
 
 def test_the_token_of_a_position_is_looked_up_among_all_of_its_locker(rows):
-    changed = "CreatorRewardRecipientUpdated(uint256,address,address)"
-    log = event(LOCKER_V31, changed, 77, SENDER, STRANGER, indexed=(0, 1))
+    changed = "CreatorRewardRecipientUpdated(uint256 indexed,address indexed,address)"
+    log = event(LOCKER_V31, changed, 77, SENDER, STRANGER)
     held = TransactionFacts(
         tx_hash="0x01",
         block_number=1,

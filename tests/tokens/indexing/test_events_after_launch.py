@@ -5,9 +5,10 @@ from collections import defaultdict
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from eth_utils.crypto import keccak
 
+from tests.nodes import contract_events as abi
 from tests.nodes.launch_builder import DEPLOYER, FACTORY_V4, LOCKER_V4, SENDER, STRANGER, WETH, ZERO, event, transaction
+from tests.nodes.log_encoding import topic
 from tests.nodes.recordings import EVENT_TRANSACTIONS, RECORDED_LAUNCHES, decoded, mined
 from tests.rows.factories import TokenFactory
 from tokens.catalogue.records import read_records
@@ -23,12 +24,6 @@ VAULT_V4 = "0x8E845EAd15737bF71904A30BdDD3aEE76d6ADF6C"
 VAULT_V31 = "0x42A95190B4088C88Dd904d930c79deC1158bF09D"
 FEE_SPENDER = "0x10F4485d6f90239B72c6A5eaD2F2320993D285E4"
 AIRDROP = "0xf652b3610D75D81871bf96DB50825d9af28391E0"
-CLAIM_TOKENS = "ClaimTokens(address,address,uint256)"
-COLLECTED = "ClaimedRewards(address,uint256,uint256,uint256[],uint256[])"
-LEGACY_CLAIM = "(address,address,address,uint256,uint256,uint256,uint256)"
-V31_CLAIM = (
-    "ClaimedRewards(uint256,address,address,address,address,address,uint256,uint256,uint256,uint256,uint256,uint256)"
-)
 
 
 @pytest.fixture(autouse=True)
@@ -178,10 +173,13 @@ V31_TOPICS = {
 }
 
 
+V31_CHANGED = "%s(uint256 indexed,address indexed,address)"
+
+
 def v31_change(name, token, *, locker=None, position_id=None, to=STRANGER):
     """Build a log by v3.1's locker about the token's LP NFT."""
     changed = position_id or int(token.position_id)
-    return event(locker or token.locker_address, f"{name}(uint256,address,address)", changed, ZERO, to, indexed=(0, 1))
+    return event(locker or token.locker_address, V31_CHANGED % name, changed, ZERO, to)
 
 
 @pytest.mark.parametrize(("name", "place", "part"), V31_SHARES)
@@ -213,10 +211,8 @@ def test_a_change_of_each_share_of_v31_is_kept_and_the_last_of_each_counts(node)
 def test_a_change_of_v31_in_the_launchs_own_transaction_counts(node):
     launch = mined("legacy-v31-deploy")
     (added,) = (log for log in decoded("legacy-v31-deploy")["decodedLogs"] if log["event"] == "TokenRewardAdded")
-    change = event(
-        added["address"], "CreatorRewardRecipientUpdated(uint256,address,address)", int(added["args"]["lpTokenId"]),
-        ZERO, STRANGER, indexed=(0, 1),
-    )  # fmt: skip
+    position = int(added["args"]["lpTokenId"])
+    change = event(added["address"], V31_CHANGED % "CreatorRewardRecipientUpdated", position, ZERO, STRANGER)
     launch.logs.append(launch.logs[-1] | change | {"logIndex": hex(len(launch.logs) + 100)})
     node.hold(launch)
     token = launched("legacy-v31-deploy")
@@ -252,13 +248,11 @@ def test_what_no_transaction_was_recorded_of_is_followed_too(node):
     address = token.contract_address
     index_logs(
         node,
-        event(address, "UpdateMetadata(string)", '{"description":"New","socialMediaUrls":["https://x.example"]}'),
-        event(LOCKER_V4, "RewardAdminUpdated(address,uint256,address,address)", address, 0, ZERO, SENDER,
-              indexed=(0, 1)),
-        event(AIRDROP, "AirdropMerkleRootUpdated(address,bytes32,bytes32)", address, b"\0" * 32, b"\x11" * 32,
-              indexed=(0,)),
-        event(AIRDROP, "AirdropAdminUpdated(address,address,address)", address, ZERO, STRANGER, indexed=(0, 1, 2)),
-        event(VAULT_V4, "AllocationAdminUpdated(address,address,address)", address, ZERO, SENDER, indexed=(0, 1, 2)),
+        event(address, abi.UPDATE_METADATA, '{"description":"New","socialMediaUrls":["https://x.example"]}'),
+        event(LOCKER_V4, abi.REWARD_ADMIN_UPDATED, address, 0, ZERO, SENDER),
+        event(AIRDROP, abi.AIRDROP_ROOT_UPDATED, address, b"\0" * 32, b"\x11" * 32),
+        event(AIRDROP, abi.AIRDROP_ADMIN_UPDATED, address, ZERO, STRANGER),
+        event(VAULT_V4, abi.VAULT_ADMIN_UPDATED, address, ZERO, SENDER),
     )  # fmt: skip
     record = record_of(token)
     token.refresh_from_db()
@@ -275,10 +269,8 @@ def test_what_no_transaction_was_recorded_of_is_followed_too(node):
 
 
 def test_fees_that_another_account_receives_are_claimed_by_their_owner(node):
-    claim = event(
-        FEE_LOCKER, "ClaimTokensPermissioned(address,address,address,uint256)", SENDER, WETH, STRANGER, 5,
-        indexed=(0, 1),
-    )  # fmt: skip
+    permissioned = "ClaimTokensPermissioned(address indexed,address indexed,address,uint256)"
+    claim = event(FEE_LOCKER, permissioned, SENDER, WETH, STRANGER, 5)
     index_logs(node, claim)
     paid = FeeClaim.objects.get()
     assert (paid.recipient, paid.currency, int(paid.amount)) == (SENDER, WETH, 5)
@@ -286,10 +278,9 @@ def test_fees_that_another_account_receives_are_claimed_by_their_owner(node):
 
 def test_fees_that_the_team_returns_to_a_creator_are_claimed(node):
     token = launched("legacy-v2-deploy")
-    returned = "Transfer(address,address,uint256,address,address)"
+    returned = "Transfer(address indexed,address indexed,uint256,address,address indexed)"
     logs = [
-        event(by, returned, STRANGER, token.contract_address, 7, DEPLOYER, SENDER, indexed=(0, 1, 4))
-        for by in (FEE_SPENDER, STRANGER)
+        event(by, returned, STRANGER, token.contract_address, 7, DEPLOYER, SENDER) for by in (FEE_SPENDER, STRANGER)
     ]
     assert index_logs(node, *logs) == (token.contract_address,)
     paid = FeeClaim.objects.get()
@@ -298,8 +289,7 @@ def test_fees_that_the_team_returns_to_a_creator_are_claimed(node):
 
 def test_a_share_that_is_not_in_the_launch_changes_nothing(node):
     token = launched("deploy-plain")
-    update = "RewardRecipientUpdated(address,uint256,address,address)"
-    index_logs(node, event(LOCKER_V4, update, token.contract_address, 2**255, ZERO, SENDER, indexed=(0, 1)))
+    index_logs(node, event(LOCKER_V4, abi.RECIPIENT_UPDATED, token.contract_address, 2**255, ZERO, SENDER))
     before = token.extensions
     token.refresh_from_db()
     assert token.extensions == before
@@ -308,17 +298,14 @@ def test_a_share_that_is_not_in_the_launch_changes_nothing(node):
 
 def test_an_unknown_preference_is_both(node):
     token = launched("deploy-multi-recipients")
-    update = "FeePreferenceUpdated(address,uint256,uint8,uint8)"
-    index_logs(node, event(LOCKER_V4, update, token.contract_address, 1, 0, 9, indexed=(0, 1, 3)))
+    index_logs(node, event(LOCKER_V4, abi.PREFERENCE_UPDATED, token.contract_address, 1, 0, 9))
     token.refresh_from_db()
     assert token.extensions["fees"]["recipients"][1]["token"] == "Both"
 
 
 def test_the_vault_of_v31_is_known_by_its_own_event(node):
     token = launched("legacy-v31-deploy")
-    unlocked = event(
-        VAULT_V31, "AllocationUnlocked(address,uint256,uint256)", token.contract_address, 7, 3, indexed=(0,)
-    )
+    unlocked = event(VAULT_V31, "AllocationUnlocked(address indexed,uint256,uint256)", token.contract_address, 7, 3)
     index_logs(node, unlocked)
     kept = TokenEvent.objects.get()
     assert (kept.kind, kept.arguments["amount"], kept.token) == ("vault_claimed", "7", token)
@@ -338,7 +325,7 @@ def test_a_launch_that_is_indexed_again_keeps_what_happened_since():
 def test_it_makes_no_difference_in_which_order_changes_are_indexed(node):
     token = launched("deploy-plain")
     # In an earlier block than the recorded ones.
-    earlier = transaction(event(token.contract_address, "UpdateImage(string)", "ipfs://older"), to=STRANGER)
+    earlier = transaction(event(token.contract_address, abi.UPDATE_IMAGE, "ipfs://older"), to=STRANGER)
     index("token-update-image")
     index_requests.index_transaction(chain_id=CHAIN_ID, tx_hash=node.hold(earlier))
     token.refresh_from_db()
@@ -356,7 +343,7 @@ def test_an_event_in_another_block_takes_the_place_of_the_dropped_one(node):
     for part in (moved.transaction, moved.receipt, *moved.logs):
         part["blockHash"] = "0x" + "ee" * 32
     moved.block["hash"] = "0x" + "ee" * 32
-    moved.logs[0].update(event(token.contract_address, "UpdateImage(string)", "ipfs://moved"), logIndex="0x5")
+    moved.logs[0].update(event(token.contract_address, abi.UPDATE_IMAGE, "ipfs://moved"), logIndex="0x5")
     node.hold(moved)
     index("token-update-image")
     kept = TokenEvent.objects.get()
@@ -436,25 +423,23 @@ def spoofs(token):
     """Return look-alikes for every event kind from untrusted contracts, well-formed and malformed."""
     address, paired = token.contract_address, token.paired_token
     return [
-        event(STRANGER, "UpdateAdmin(address,address)", ZERO, STRANGER, indexed=(0, 1)),
-        event(STRANGER, "Verified(address,address)", STRANGER, address, indexed=(0, 1)),
-        event(STRANGER, COLLECTED, address, 1, 1, [1], [1], indexed=(0,)),
-        event(FEE_LOCKER, COLLECTED, address, 1, 1, [1], [1], indexed=(0,)),
-        event(STRANGER, "RewardRecipientUpdated(address,uint256,address,address)", address, 0, ZERO, STRANGER,
-              indexed=(0, 1)),
-        event(STRANGER, CLAIM_TOKENS, STRANGER, paired, 10**30, indexed=(0, 1)),
-        event(LOCKER_V4, CLAIM_TOKENS, STRANGER, paired, 10**30, indexed=(0, 1)),
-        event(address, CLAIM_TOKENS, STRANGER, paired, 10**30, indexed=(0, 1)),
-        event(STRANGER, "ClaimTeamFees(address,address,uint256)", paired, STRANGER, 10**30, indexed=(0, 1)),
-        event(STRANGER, "ClaimedRewards" + LEGACY_CLAIM, STRANGER, address, paired, 9, 9, 9, 9, indexed=(0, 1, 2)),
-        event(STRANGER, "ClaimedFees" + LEGACY_CLAIM, STRANGER, ZERO, ZERO, 9, 9, 9, 9, indexed=(0, 1, 2)),
-        event(STRANGER, V31_CLAIM, int(token.position_id or 0), STRANGER, STRANGER, STRANGER, address, paired,
-              9, 9, 9, 9, 9, 9, indexed=(0, 1, 2)),
-        event(STRANGER, "AllocationClaimed(address,uint256,uint256)", address, 1, 1, indexed=(0,)),
-        event(STRANGER, "AirdropClaimed(address,address,uint256,uint256)", address, STRANGER, 1, 1, indexed=(0, 1)),
-        {"address": STRANGER, "topics": event(STRANGER, CLAIM_TOKENS, STRANGER, WETH, 1)["topics"], "data": "0x12"},
-        {"address": STRANGER, "topics": event(STRANGER, "UpdateImage(string)", "x")["topics"], "data": "0x"},
-        {"address": STRANGER, "topics": event(STRANGER, COLLECTED, WETH, 1, 1, [], [])["topics"], "data": "0x"},
+        event(STRANGER, abi.UPDATE_ADMIN, ZERO, STRANGER),
+        event(STRANGER, abi.VERIFIED, STRANGER, address),
+        event(STRANGER, abi.COLLECTED, address, 1, 1, [1], [1]),
+        event(FEE_LOCKER, abi.COLLECTED, address, 1, 1, [1], [1]),
+        event(STRANGER, abi.RECIPIENT_UPDATED, address, 0, ZERO, STRANGER),
+        event(STRANGER, abi.CLAIM_TOKENS, STRANGER, paired, 10**30),
+        event(LOCKER_V4, abi.CLAIM_TOKENS, STRANGER, paired, 10**30),
+        event(address, abi.CLAIM_TOKENS, STRANGER, paired, 10**30),
+        event(STRANGER, abi.CLAIM_TEAM_FEES, paired, STRANGER, 10**30),
+        event(STRANGER, abi.FIRST_CLAIMED % "ClaimedRewards", STRANGER, address, paired, 9, 9, 9, 9),
+        event(STRANGER, abi.FIRST_CLAIMED % "ClaimedFees", STRANGER, ZERO, ZERO, 9, 9, 9, 9),
+        event(STRANGER, abi.V31_CLAIMED, int(token.position_id or 0), *[STRANGER] * 3, address, paired, *[9] * 6),
+        event(STRANGER, abi.VAULT_CLAIMED, address, 1, 1),
+        event(STRANGER, abi.AIRDROP_CLAIMED, address, STRANGER, 1, 1),
+        {"address": STRANGER, "topics": [topic(abi.CLAIM_TOKENS)], "data": "0x12"},
+        {"address": STRANGER, "topics": [topic(abi.UPDATE_IMAGE)], "data": "0x"},
+        {"address": STRANGER, "topics": [topic(abi.COLLECTED)], "data": "0x"},
     ]  # fmt: skip
 
 
@@ -469,7 +454,7 @@ def test_no_other_contract_can_emit_them(node, launch):
 
 def test_a_spoof_beside_an_event_is_left_out(node):
     token = launched("deploy-plain")
-    index_logs(node, *spoofs(token), event(token.contract_address, "UpdateImage(string)", "ipfs://true"))
+    index_logs(node, *spoofs(token), event(token.contract_address, abi.UPDATE_IMAGE, "ipfs://true"))
     assert TokenEvent.objects.get().arguments == {"image": "ipfs://true"}
 
 
@@ -477,15 +462,13 @@ def test_a_locker_is_trusted_only_for_tokens_whose_launch_named_it(node):
     """Check two generations' lockers that name another launch's token, position and currencies."""
     v2, v31, v4 = launched("legacy-v2-deploy"), launched("legacy-v31-deploy"), launched("deploy-plain")
     pair = (v2.contract_address, v2.paired_token)
+    position_id = int(v31.position_id)
     foreign = [
-        event(v2.locker_address, COLLECTED, v4.contract_address, 1, 1, [1], [1], indexed=(0,)),
-        event(v31.locker_address, "ClaimedRewards" + LEGACY_CLAIM, SENDER, *pair, 9, 9, 9, 9, indexed=(0, 1, 2)),
-        event(v2.locker_address, "ClaimedRewards" + LEGACY_CLAIM, SENDER, pair[0], STRANGER, 9, 9, 9, 9,
-              indexed=(0, 1, 2)),
-        event(v2.locker_address, V31_CLAIM, int(v31.position_id), SENDER, SENDER, SENDER, *pair, 9, 9, 9, 9, 9, 9,
-              indexed=(0, 1, 2)),
-        event(v31.locker_address, V31_CLAIM, int(v31.position_id) + 1, SENDER, SENDER, SENDER, *pair,
-              9, 9, 9, 9, 9, 9, indexed=(0, 1, 2)),
+        event(v2.locker_address, abi.COLLECTED, v4.contract_address, 1, 1, [1], [1]),
+        event(v31.locker_address, abi.FIRST_CLAIMED % "ClaimedRewards", SENDER, *pair, 9, 9, 9, 9),
+        event(v2.locker_address, abi.FIRST_CLAIMED % "ClaimedRewards", SENDER, pair[0], STRANGER, 9, 9, 9, 9),
+        event(v2.locker_address, abi.V31_CLAIMED, position_id, *[SENDER] * 3, *pair, *[9] * 6),
+        event(v31.locker_address, abi.V31_CLAIMED, position_id + 1, *[SENDER] * 3, *pair, *[9] * 6),
     ]  # fmt: skip
     with pytest.raises(LaunchNotFoundError):
         index_logs(node, *foreign)
@@ -493,7 +476,7 @@ def test_a_locker_is_trusted_only_for_tokens_whose_launch_named_it(node):
 
 def test_a_locker_without_a_fee_is_found_by_its_own_token(node):
     token = launched("legacy-v0-deploy")
-    claim = event(token.locker_address, "ClaimedFees" + LEGACY_CLAIM, SENDER, ZERO, ZERO, 5, 7, 5, 7, indexed=(0, 1, 2))
+    claim = event(token.locker_address, abi.FIRST_CLAIMED % "ClaimedFees", SENDER, ZERO, ZERO, 5, 7, 5, 7)
     assert index_logs(node, claim) == (token.contract_address,)
     assert {(claim.currency, int(claim.amount)) for claim in FeeClaim.objects.all()} == {
         (token.contract_address, 5),
@@ -503,14 +486,12 @@ def test_a_locker_without_a_fee_is_found_by_its_own_token(node):
 
 def test_a_shared_locker_that_names_no_currencies_changes_nothing(node):
     token = launched("legacy-v2-deploy")
-    claim = event(
-        token.locker_address, "ClaimedRewards" + LEGACY_CLAIM, SENDER, ZERO, ZERO, 5, 7, 5, 7, indexed=(0, 1, 2)
-    )
+    claim = event(token.locker_address, abi.FIRST_CLAIMED % "ClaimedRewards", SENDER, ZERO, ZERO, 5, 7, 5, 7)
     with pytest.raises(LaunchNotFoundError):
         index_logs(node, claim)
     # Nor does it where another event in the transaction names one of its tokens.
     pair = (token.contract_address, WETH)
-    other = event(token.locker_address, "ClaimedRewards" + LEGACY_CLAIM, SENDER, *pair, 1, 2, 3, 4, indexed=(0, 1, 2))
+    other = event(token.locker_address, abi.FIRST_CLAIMED % "ClaimedRewards", SENDER, *pair, 1, 2, 3, 4)
     index_logs(node, claim, other)
     assert TokenEvent.objects.get().arguments["total0"] == "3"
 
@@ -518,18 +499,18 @@ def test_a_shared_locker_that_names_no_currencies_changes_nothing(node):
 @pytest.mark.parametrize(
     ("launch", "emitter", "signature"),
     [
-        ("deploy-plain", None, "UpdateImage(string)"),
-        ("deploy-plain", LOCKER_V4, COLLECTED),
-        ("deploy-plain", FEE_LOCKER, CLAIM_TOKENS),
+        ("deploy-plain", None, abi.UPDATE_IMAGE),
+        ("deploy-plain", LOCKER_V4, abi.COLLECTED),
+        ("deploy-plain", FEE_LOCKER, abi.CLAIM_TOKENS),
         ("deploy-plain", FACTORY_V4, "ClaimTeamFees(address,address,uint256)"),
-        ("legacy-v0-deploy", "locker", "ClaimedFees" + LEGACY_CLAIM),
+        ("legacy-v0-deploy", "locker", abi.FIRST_CLAIMED % "ClaimedFees"),
     ],
 )
 def test_a_malformed_event_of_a_trusted_emitter_is_skipped_and_reported(node, caplog, launch, emitter, signature):
     token = launched(launch)
     emitter = token.locker_address if emitter == "locker" else emitter or token.contract_address
-    broken = {"address": emitter.lower(), "topics": ["0x" + keccak(text=signature).hex()], "data": "0x12"}
-    index_logs(node, broken, event(token.contract_address, "UpdateImage(string)", "ipfs://fine"))
+    broken = {"address": emitter.lower(), "topics": [topic(signature)], "data": "0x12"}
+    index_logs(node, broken, event(token.contract_address, abi.UPDATE_IMAGE, "ipfs://fine"))
     assert TokenEvent.objects.get().arguments == {"image": "ipfs://fine"}
     (logged,) = [record for record in caplog.records if record.levelname == "ERROR"]
     assert f" of {emitter}: " in logged.getMessage()
@@ -539,10 +520,9 @@ def test_a_malformed_event_of_a_trusted_emitter_is_skipped_and_reported(node, ca
 
 def test_of_many_changes_of_one_kind_the_last_counts_and_is_all_that_is_read(node):
     token = launched("deploy-plain")
-    logs = [event(token.contract_address, "UpdateImage(string)", f"ipfs://{number}") for number in range(40)]
-    updated = "RewardRecipientUpdated(address,uint256,address,address)"
+    logs = [event(token.contract_address, abi.UPDATE_IMAGE, f"ipfs://{number}") for number in range(40)]
     logs += [
-        event(LOCKER_V4, updated, token.contract_address, 0, SENDER, to, indexed=(0, 1)) for to in (STRANGER, DEPLOYER)
+        event(LOCKER_V4, abi.RECIPIENT_UPDATED, token.contract_address, 0, SENDER, to) for to in (STRANGER, DEPLOYER)
     ]
     index_logs(node, *logs)
     token.refresh_from_db()
@@ -560,9 +540,9 @@ def test_events_of_many_tokens_cost_as_many_queries_as_those_of_one(node):
             log
             for token in chosen
             for log in (
-                event(token.contract_address, "UpdateImage(string)", f"ipfs://{len(chosen)}"),
-                event(LOCKER_V4, COLLECTED, token.contract_address, 1, 1, [1], [1], indexed=(0,)),
-                event(FEE_LOCKER, CLAIM_TOKENS, SENDER, token.contract_address, 5, indexed=(0, 1)),
+                event(token.contract_address, abi.UPDATE_IMAGE, f"ipfs://{len(chosen)}"),
+                event(LOCKER_V4, abi.COLLECTED, token.contract_address, 1, 1, [1], [1]),
+                event(FEE_LOCKER, abi.CLAIM_TOKENS, SENDER, token.contract_address, 5),
             )
         ]
         node.hold(transaction(*logs, to=STRANGER))

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from accounts.models import SocialProfile
 from config.postgresql.bulk_load import tune_bulk_transaction
+from tests.nodes.contract_events import UPDATE_IMAGE
 from tests.nodes.launch_builder import STRANGER, event
 from tests.nodes.recordings import base, decoded, mined
 from tests.rows.factories import TokenFactory
@@ -61,7 +62,7 @@ def test_nothing_is_written_of_nothing():
 
 
 def test_a_transaction_without_a_token_is_absent():
-    log = EventLog(emitter=STRANGER, log_index=0, raw=event(STRANGER, "UpdateImage(string)", "x"))
+    log = EventLog(emitter=STRANGER, log_index=0, raw=event(STRANGER, UPDATE_IMAGE, "x"))
     facts = replace(mined("token-update-image").read(), event_logs=(log,))
     written = write_all([facts])
     assert (written.events, written.addresses) == (0, {})

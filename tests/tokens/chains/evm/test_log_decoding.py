@@ -3,6 +3,7 @@
 import eth_abi
 import pytest
 
+from tests.nodes import contract_events as abi
 from tests.nodes.launch_builder import (
     BLOCK_HASH,
     BLOCK_TIME,
@@ -91,22 +92,20 @@ def extension_logs(extension):
         VAULT: [allocation(by=VAULT)],
         AIRDROP: [
             event(
-                AIRDROP, "AirdropCreated(address,address,bytes32,uint256,uint256,uint256)", TOKEN, DEPLOYER, b"\1" * 32,
-                5, *days, indexed=(0, 1),
+                AIRDROP, abi.AIRDROPPED, TOKEN, DEPLOYER, b"\1" * 32,
+                5, *days
             )
         ],
-        DEV_BUY: [event(DEV_BUY, "EthDevBuy(address,address,uint256,uint256)", TOKEN, SENDER, 1, 2, indexed=(0, 1))],
-        PRESALE_V4: [event(PRESALE_V4, "PresaleDeployed(uint256,address)", 5, TOKEN, indexed=(0,))],
+        DEV_BUY: [event(DEV_BUY, abi.DEV_BOUGHT, TOKEN, SENDER, 1, 2)],
+        PRESALE_V4: [event(PRESALE_V4, abi.PRESALE_DEPLOYED, 5, TOKEN)],
     }.get(extension, [])  # fmt: skip
 
 
 PARTS = {
     "reward": reward_added(),
-    "preferences": event(LOCKER_V4, "InitialFeePreferences(address,uint8[])", TOKEN, [1], indexed=(0,)),
-    "fees": event(HOOK_V4, "PoolInitialized(bytes32,uint24,uint24)", RAW_POOL_ID, 10_000, 10_000),
-    "sniper fees": event(
-        MEV_MODULE_V4, "FeeConfigSet(bytes32,uint24,uint24,uint256)", RAW_POOL_ID, 666_777, 41_673, 15
-    ),
+    "preferences": event(LOCKER_V4, abi.PREFERENCES_SET, TOKEN, [1]),
+    "fees": event(HOOK_V4, abi.STATIC_POOL, RAW_POOL_ID, 10_000, 10_000),
+    "sniper fees": event(MEV_MODULE_V4, abi.SNIPER_FEES, RAW_POOL_ID, 666_777, 41_673, 15),
 }
 
 
@@ -208,7 +207,7 @@ def test_several_launches_of_one_transaction_are_decoded():
 
 
 def test_a_launch_and_events_of_one_transaction_are_decoded():
-    update = event(TOKEN, "UpdateImage(string)", "ipfs://new")
+    update = event(TOKEN, abi.UPDATE_IMAGE, "ipfs://new")
     launch = whole_launch(update)
     (facts,) = decode(launch).transactions
     assert facts == launch.read()
@@ -223,7 +222,7 @@ def test_the_same_transaction_in_several_blocks_keeps_each_block_and_time():
 
 
 def test_a_claim_at_an_unregistered_contract_is_nothing():
-    forged = event(STRANGER, "ClaimTokens(address,address,uint256)", SENDER, WETH, 1, indexed=(0, 1))
+    forged = event(STRANGER, abi.CLAIM_TOKENS, SENDER, WETH, 1)
     real = forged | {"address": FEE_LOCKER.lower()}
     assert read(transaction(forged, to=STRANGER)) is None
     both = transaction(forged, real, to=STRANGER)
@@ -353,7 +352,7 @@ def test_whatever_log_is_damaged_both_ways_agree(label):
 
 
 def test_a_malformed_event_is_listed_and_refused_when_it_is_decoded():
-    broken = transaction(event(TOKEN, "UpdateImage(string)", "ipfs://new") | {"data": "0x12"}, to=TOKEN)
+    broken = transaction(event(TOKEN, abi.UPDATE_IMAGE, "ipfs://new") | {"data": "0x12"}, to=TOKEN)
     assert decode(broken).transactions == (broken.read(),)
 
 
@@ -373,9 +372,7 @@ def test_the_filters_match_every_log_that_a_launch_is_read_from():
 
 def test_no_topic_is_requested_twice():
     assert launch_topics(base()).isdisjoint(own_topics(base()))
-    assert event(TOKEN, "UpdateAdmin(address,address)", SENDER, SENDER, indexed=(0, 1))["topics"][0] in own_topics(
-        base()
-    )
+    assert event(TOKEN, abi.UPDATE_ADMIN, SENDER, SENDER)["topics"][0] in own_topics(base())
 
 
 def test_a_chain_is_queried_for_the_launches_of_its_own_factories():

@@ -3,6 +3,7 @@
 import pytest
 from eth_utils.address import to_checksum_address
 
+from tests.nodes.contract_events import V3_BURN, V3_MINT, V3_SWAP, V4_LIQUIDITY, V4_SWAP
 from tests.nodes.launch_builder import STRANGER
 from tests.nodes.log_encoding import emit, topic
 from tests.nodes.recordings import EVENT_TRANSACTIONS, RECORDED_LAUNCHES, base, decoded, mined, recorded_chain
@@ -11,11 +12,6 @@ from tokens.chains.pool_types import LOG_INDEX_LIMIT, LiquidityChange, Swap
 from tokens.chains.rpc.quantities import MalformedResponseError
 
 MANAGER = str(base().v4_pool_manager).lower()
-V4_SWAP = "Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24)"
-V3_SWAP = "Swap(address,address,int256,int256,uint160,uint128,int24)"
-MODIFIED = "ModifyLiquidity(bytes32,address,int24,int24,int256,bytes32)"
-MINTED = "Mint(address,address,int24,int24,uint128,uint256,uint256)"
-BURNED = "Burn(address,int24,int24,uint128,uint256,uint256)"
 TRANSFERRED = topic("Transfer(address,address,uint256)")
 # From ERC-6909, through which the hook receives its protocol fee inside the PoolManager: caller, from, to, id, amount.
 CLAIM_MOVED = topic("Transfer(address,address,address,uint256,uint256)")
@@ -51,30 +47,30 @@ def blocks():
     return recorded_chain()["blocks"]
 
 
-def log(by, signature, *arguments, indexed):
+def log(by, declaration, *arguments):
     """Return a log of BLOCK."""
-    entry = emit(by, signature, *arguments, indexed=indexed)
+    entry = emit(by, declaration, *arguments)
     return {**BLOCK, "address": entry.address, "topics": list(entry.topics), "data": entry.data}
 
 
 def v4_swap(amount0=-5, amount1=7, price=2**96):
-    return log(MANAGER, V4_SWAP, bytes.fromhex(POOL[2:]), ROUTER, amount0, amount1, price, 1, 2, 3, indexed=(0, 1))
+    return log(MANAGER, V4_SWAP, bytes.fromhex(POOL[2:]), ROUTER, amount0, amount1, price, 1, 2, 3)
 
 
 def v3_swap(amount0=5, amount1=-7, price=2**96):
-    return log(V3_POOL, V3_SWAP, ROUTER, STRANGER, amount0, amount1, price, 1, 2, indexed=(0, 1))
+    return log(V3_POOL, V3_SWAP, ROUTER, STRANGER, amount0, amount1, price, 1, 2)
 
 
 def modified(liquidity, *, lower=-200, upper=400):
-    return log(MANAGER, MODIFIED, bytes.fromhex(POOL[2:]), ROUTER, lower, upper, liquidity, b"", indexed=(0, 1))
+    return log(MANAGER, V4_LIQUIDITY, bytes.fromhex(POOL[2:]), ROUTER, lower, upper, liquidity, b"")
 
 
 def minted(liquidity, *, lower=-200, upper=400):
-    return log(V3_POOL, MINTED, ROUTER, OWNER, lower, upper, liquidity, 8, 9, indexed=(1, 2, 3))
+    return log(V3_POOL, V3_MINT, ROUTER, OWNER, lower, upper, liquidity, 8, 9)
 
 
 def burned(liquidity):
-    return log(V3_POOL, BURNED, OWNER, -200, 400, liquidity, 8, 9, indexed=(0, 1, 2))
+    return log(V3_POOL, V3_BURN, OWNER, -200, 400, liquidity, 8, 9)
 
 
 def address_in(word):
@@ -232,12 +228,12 @@ def test_liquidity_of_a_launch_is_that_of_its_positions(label):
     assert amounts == pytest.approx([paid * position.bps / 10_000 for position in launch.positions], rel=1e-9)
 
 
-LIQUIDITY_TOPICS = {topic(MODIFIED), topic(MINTED)}
+LIQUIDITY_TOPICS = {topic(V4_LIQUIDITY), topic(V3_MINT)}
 
 
 def test_a_collection_of_fees_changes_no_liquidity():
     logs = mined("swap-buy-plain").logs
-    assert topic(MODIFIED) in {entry["topics"][0] for entry in logs}
+    assert topic(V4_LIQUIDITY) in {entry["topics"][0] for entry in logs}
     assert read(logs).liquidity_changes == []
 
 

@@ -3,6 +3,7 @@
 import pytest
 from eth_utils.address import to_checksum_address
 
+from tests.nodes.contract_events import CLAIM_TRANSFER, FEES_SWAPPED
 from tests.nodes.launch_builder import STRANGER
 from tests.nodes.log_encoding import topic
 from tests.nodes.recordings import RECORDED_LAUNCHES, base, mined
@@ -47,16 +48,13 @@ def swap(index, pool=POOL, **fields):
 
 
 def converted(index, *, token=TOKEN, by=LOCKER, **fields):
-    built = log(
-        by.lower(), "FeesSwapped(address,address,uint256,address,uint256)", token, WETH, 5, TOKEN, 7, indexed=(0, 1, 3)
-    )
+    built = log(by.lower(), FEES_SWAPPED, token, WETH, 5, TOKEN, 7)
     return at(index, built, **fields)
 
 
 def moved(index, *, caller=HOOK, sender="0x" + "00" * 20, receiver=HOOK, currency=WETH, amount=9, by=MANAGER):
     identity = int(currency, 16) if isinstance(currency, str) else currency
-    signature = "Transfer(address,address,address,uint256,uint256)"
-    return at(index, log(by, signature, caller, sender, receiver, identity, amount, indexed=(1, 2, 3)))
+    return at(index, log(by, CLAIM_TRANSFER, caller, sender, receiver, identity, amount))
 
 
 # Recorded transactions.
@@ -178,15 +176,12 @@ def hook_chain(tmp_path):
     return load_registry(tmp_path / "own.toml", launchpads={8453: ("x",)}).chain(8453)
 
 
-def part(index, *, amount=30, indexed=(0,)):
-    emitted = log(HOOK, "Part(bytes32,int256,int256)", bytes.fromhex(POOL[2:]), amount, -40, indexed=indexed)
-    return at(index, emitted)
+def part(index, *, amount=30, declaration="Part(bytes32 indexed,int256,int256)"):
+    return at(index, log(HOOK, declaration, bytes.fromhex(POOL[2:]), amount, -40))
 
 
 def taken(index, *amounts):
-    return at(
-        index, log(HOOK, "Taken(bytes32,int256,uint256,uint256)", bytes.fromhex(POOL[2:]), *amounts, indexed=(0,))
-    )
+    return at(index, log(HOOK, "Taken(bytes32 indexed,int256,uint256,uint256)", bytes.fromhex(POOL[2:]), *amounts))
 
 
 def test_a_part_of_a_swap_that_is_not_as_declared_is_left_out(hook_chain):
@@ -195,7 +190,8 @@ def test_a_part_of_a_swap_that_is_not_as_declared_is_left_out(hook_chain):
     (plain,) = found.swaps
     (with_part,) = attach_reports(found, [part(4)], chain=hook_chain).swaps
     assert (with_part.amount0, with_part.amount1) == (plain.amount0 - 30, plain.amount1 + 40)
-    without = attach_reports(found, [part(4, indexed=()), part(6, amount=2**127)], chain=hook_chain)
+    other_layout = part(4, declaration="Part(bytes32,int256,int256)")
+    without = attach_reports(found, [other_layout, part(6, amount=2**127)], chain=hook_chain)
     assert without.swaps == [plain]
     assert [(log.log_index, log.emitter, log.launchpad) for log in without.undecodable] == [
         (4, HOOK, "x"),

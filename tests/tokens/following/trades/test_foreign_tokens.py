@@ -12,6 +12,7 @@ from django.core.management import call_command
 from django.db import transaction
 
 from config.redis.connection import redis_client
+from tests.nodes.contract_events import NFT_TRANSFER, V4_INITIALIZE, V4_SWAP
 from tests.nodes.launchpad_recordings import CHAIN, load_recording, write_registry
 from tests.nodes.log_encoding import checksum, emit
 from tests.rows.written_facts import all_rows
@@ -33,27 +34,16 @@ ADOPTED, SOLD, TRADED = "buy_exact_output", "sell", "sell_all"
 
 def launch_logs(token, quote, manager):
     low, high = sorted((token, quote), key=str.lower)
-    yield emit(
-        manager,
-        "Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)",
-        *(bytes.fromhex(POOL[2:]), low, high, 0, 60, ANY, 2**96, 0),
-        indexed=(0, 1, 2),
-    )
+    yield emit(manager, V4_INITIALIZE, *(bytes.fromhex(POOL[2:]), low, high, 0, 60, ANY, 2**96, 0))
     yield emit(
         ANY,
-        "PoolCreated(bytes32,address,address,uint256,bool,(address,address,uint24,bytes,bytes))",
+        "PoolCreated(bytes32 indexed,address,address,uint256,bool,(address,address,uint24,bytes,bytes))",
         *(bytes.fromhex(POOL[2:]), token, ADOPTER, 7, False, (token, ADOPTER, 0, b"", b"")),
-        indexed=(0,),
     )
 
 
 def swap_log(manager):
-    return emit(
-        manager,
-        "Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24)",
-        *(bytes.fromhex(POOL[2:]), BUYER, -(10**18), 10**18, 2**96, 10**21, 0, 0),
-        indexed=(0, 1),
-    )
+    return emit(manager, V4_SWAP, *(bytes.fromhex(POOL[2:]), BUYER, -(10**18), 10**18, 2**96, 10**21, 0, 0))
 
 
 def add_logs(entry, entries):
@@ -73,7 +63,7 @@ class Adopted:
         self.token, self.quote = expected["token"], expected["quote"]
         add_logs(self.entry(ADOPTED), launch_logs(self.token, self.quote, manager))
         add_logs(self.entry(TRADED), [swap_log(manager)])
-        nft = emit(NFT, "Transfer(address,address,uint256)", ADOPTER, BUYER, 7, indexed=(0, 1, 2))
+        nft = emit(NFT, NFT_TRANSFER, ADOPTER, BUYER, 7)
         add_logs(self.entry(SOLD), [nft])
 
     def entry(self, label):

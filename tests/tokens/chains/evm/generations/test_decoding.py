@@ -4,6 +4,7 @@ import copy
 
 import pytest
 
+from tests.nodes import contract_events as abi
 from tests.nodes.launch_builder import (
     BLOCK_TIME,
     CREATOR_PAID,
@@ -46,12 +47,6 @@ RAW_POOL_ID = bytes.fromhex(POOL_ID[2:])
 VAULT_V31 = "0x42A95190B4088C88Dd904d930c79deC1158bF09D"
 PRESALE_V4 = "0xeeBbC567C3D612f50a67820f39CDD30dcCF7E6b8"
 
-REWARD_ADDED = (
-    "TokenRewardAdded(address,(address,address,uint24,int24,address),uint256,uint256,uint256,uint16[],address[],"
-    "address[],int24[],int24[],uint16[])"
-)
-V4_ALLOCATION = "AllocationCreated(address,address,uint256,uint256,uint256)"
-
 
 def only(mined_transaction):
     (launch,) = mined_transaction.decode()
@@ -64,11 +59,13 @@ def row(mined_transaction):
 
 def reward_added(token=TOKEN, *, by=LOCKER_V4, admin=DEPLOYER):
     key = (token, WETH, 0x800000, 60, HOOK_V4)
-    return event(by, REWARD_ADDED, token, key, SUPPLY, 7, 1, [10_000], [admin], [admin], [-230_400], [0], [10_000])
+    return event(
+        by, abi.V4_REWARD_ADDED, token, key, SUPPLY, 7, 1, [10_000], [admin], [admin], [-230_400], [0], [10_000]
+    )
 
 
 def allocation(token=TOKEN, *, by):
-    return event(by, V4_ALLOCATION, token, DEPLOYER, 10**28, 100, 200, indexed=(0, 1))
+    return event(by, abi.V4_VAULTED, token, DEPLOYER, 10**28, 100, 200)
 
 
 # No launch.
@@ -330,7 +327,7 @@ def test_the_supply_is_what_was_minted(supply):
 
 def test_the_supply_is_the_sum_of_all_mints_of_the_token():
     other = mint(STRANGER, supply=5)
-    moved = event(TOKEN, "Transfer(address,address,uint256)", DEPLOYER, SENDER, 9, indexed=(0, 1))
+    moved = event(TOKEN, abi.TRANSFER, DEPLOYER, SENDER, 9)
     assert only(v4_launch(mint(supply=3), other, moved, minted=4)).supply == 7
 
 
@@ -375,8 +372,7 @@ def test_a_foreign_vault_is_ignored():
 
 
 def test_the_rewards_of_v31_go_to_those_that_the_launch_names_and_not_to_their_admins():
-    signature = "TokenRewardAdded(uint256,uint256,address,address)"
-    added = event(LOCKER, signature, 42, 30, DEPLOYER, DEPLOYER, indexed=(2, 3))
+    added = event(LOCKER, abi.V31_REWARD_ADDED, 42, 30, DEPLOYER, DEPLOYER)
     shares = only(v31_launch(added)).fee_recipients
     assert [(share.admin, share.recipient.lower(), share.bps) for share in shares] == [
         (DEPLOYER, CREATOR_PAID.lower(), 3000),
@@ -385,10 +381,10 @@ def test_the_rewards_of_v31_go_to_those_that_the_launch_names_and_not_to_their_a
 
 
 def test_a_foreign_v31_vault_is_ignored():
-    signature = "AllocationCreated(address,address,uint256,uint256)"
-    forged = event(STRANGER, signature, TOKEN, DEPLOYER, 10**28, 5, indexed=(0, 1))
+    signature = "AllocationCreated(address indexed,address indexed,uint256,uint256)"
+    forged = event(STRANGER, signature, TOKEN, DEPLOYER, 10**28, 5)
     assert only(v31_launch(forged)).vault is None
-    real = event(VAULT_V31, signature, TOKEN, DEPLOYER, 10**28, 5, indexed=(0, 1))
+    real = event(VAULT_V31, signature, TOKEN, DEPLOYER, 10**28, 5)
     assert only(v31_launch(real)).vault.amount == 10**28
 
 
@@ -402,14 +398,13 @@ def test_a_foreign_pool_is_ignored():
 
 def test_a_foreign_fee_and_sniper_tax_are_ignored():
     forged = (
-        event(STRANGER, "PoolInitialized(bytes32,uint24,uint24)", RAW_POOL_ID, 1, 1),
-        event(STRANGER, "FeeConfigSet(bytes32,uint24,uint24,uint256)", RAW_POOL_ID, 1, 1, 1),
-        event(STRANGER, "EthDevBuy(address,address,uint256,uint256)", TOKEN, STRANGER, 1, 1, indexed=(0, 1)),
+        event(STRANGER, abi.STATIC_POOL, RAW_POOL_ID, 1, 1),
+        event(STRANGER, abi.SNIPER_FEES, RAW_POOL_ID, 1, 1, 1),
+        event(STRANGER, abi.DEV_BOUGHT, TOKEN, STRANGER, 1, 1),
         event(
-            STRANGER, "AirdropCreated(address,bytes32,uint256,uint256,uint256)", TOKEN, b"\1" * 32, 1, 1, 1,
-            indexed=(0,),
+            STRANGER, abi.FIRST_AIRDROPPED, TOKEN, b"\1" * 32, 1, 1, 1
         ),
-        event(PRESALE_V4, "PresaleDeployed(uint256,address)", 5, TOKEN, indexed=(0,)),
+        event(PRESALE_V4, abi.PRESALE_DEPLOYED, 5, TOKEN),
     )  # fmt: skip
     launch = only(v4_launch(*forged))
     assert (launch.fees, launch.sniper_tax, launch.dev_buy, launch.airdrop, launch.presale_id) == (None,) * 5
@@ -438,8 +433,8 @@ def test_a_v4_launch_without_other_events_has_unknowns():
 
 def test_the_tick_spacing_is_that_of_the_hook_where_the_locker_has_none():
     created = event(
-        HOOK_V4, "PoolCreatedFactory(address,address,bytes32,int24,int24,address,address)",
-        WETH, TOKEN, RAW_POOL_ID, -230_400, 60, LOCKER_V4, MEV_MODULE_V4, indexed=(0, 1),
+        HOOK_V4, "PoolCreatedFactory(address indexed,address indexed,bytes32,int24,int24,address,address)",
+        WETH, TOKEN, RAW_POOL_ID, -230_400, 60, LOCKER_V4, MEV_MODULE_V4,
     )  # fmt: skip
     assert only(v4_launch(created)).pool.tick_spacing == 60
 
@@ -449,29 +444,27 @@ def test_the_tick_spacing_is_that_of_the_hook_where_the_locker_has_none():
     [(None, ["Both"]), ([], ["Both"]), ([0], ["Both"]), ([1], ["Paired"]), ([2], ["Clanker"]), ([200], ["Both"])],
 )
 def test_a_fee_preference_that_is_unknown_means_both(preferences, currencies):
-    chosen = [event(LOCKER_V4, "InitialFeePreferences(address,uint8[])", TOKEN, preferences or [], indexed=(0,))]
+    chosen = [event(LOCKER_V4, abi.PREFERENCES_SET, TOKEN, preferences or [])]
     launch = only(v4_launch(reward_added(), *(chosen if preferences is not None else [])))
     assert [share.token for share in launch.fee_recipients] == currencies
 
 
 def test_fees_are_returned_in_bps_with_their_fractions():
-    odd = event(HOOK_V4, "PoolInitialized(bytes32,uint24,uint24)", RAW_POOL_ID, 10_050, 25)
+    odd = event(HOOK_V4, abi.STATIC_POOL, RAW_POOL_ID, 10_050, 25)
     fees = only(v4_launch(odd)).fees
     assert (fees.clanker_fee, fees.paired_fee) == (100.5, 0.25)
 
 
 def test_the_first_airdrop_has_no_admin():
     old = "0x56Fa0Da89eD94822e46734e736d34Cab72dF344F"
-    created = event(
-        old, "AirdropCreated(address,bytes32,uint256,uint256,uint256)", TOKEN, b"\7" * 32, 5, 100, 200, indexed=(0,)
-    )
+    created = event(old, abi.FIRST_AIRDROPPED, TOKEN, b"\7" * 32, 5, 100, 200)
     airdrop = only(v4_launch(created, extensions=(old,))).airdrop
     assert (airdrop.admin, airdrop.amount, airdrop.merkle_root) == (None, 5, "0x" + "07" * 32)
     assert (airdrop.lockup.started_at, airdrop.lockup.lock_duration) == (BLOCK_TIME, 100)
 
 
 def test_a_presale_is_known_by_its_contract_that_called_the_factory():
-    deployed = event(PRESALE_V4, "PresaleDeployed(uint256,address)", 5, TOKEN, indexed=(0,))
+    deployed = event(PRESALE_V4, abi.PRESALE_DEPLOYED, 5, TOKEN)
     created = v4_created()
     # The first data word is the factory's caller.
     created["data"] = "0x" + PRESALE_V4[2:].lower().rjust(64, "0") + created["data"][66:]
@@ -483,13 +476,13 @@ def test_a_presale_is_known_by_its_contract_that_called_the_factory():
 def test_a_presale_of_an_unregistered_contract_is_ignored():
     # SENDER called the factory, and may emit any event.
     assert only(v4_launch()).msg_sender == SENDER
-    assert only(v4_launch(event(SENDER, "PresaleDeployed(uint256,address)", 5, TOKEN, indexed=(0,)))).presale_id is None
+    assert only(v4_launch(event(SENDER, abi.PRESALE_DEPLOYED, 5, TOKEN))).presale_id is None
 
 
 @pytest.mark.parametrize("duration", [2**53, 2**63, 2**256 - 1])
 def test_a_duration_beyond_what_clients_read_is_the_longest_that_json_holds(duration):
     vault = base().addresses("vault", generation="v4")[0]
-    created = event(vault, V4_ALLOCATION, TOKEN, DEPLOYER, 10**28, duration, duration, indexed=(0, 1))
+    created = event(vault, abi.V4_VAULTED, TOKEN, DEPLOYER, 10**28, duration, duration)
     columns = row(v4_launch(created, extensions=(vault,)))
     lockup = columns["extensions"]["vault"]["lockup"]
     assert (lockup["lockDuration"], lockup["vestDuration"]) == (2**53 - 1, 2**53 - 1)
@@ -503,9 +496,8 @@ def test_the_other_decoders_launches_are_all_of_ours():
 
 
 def test_v31_rewards_are_those_of_the_locker_that_holds_the_position():
-    signature = "TokenRewardAdded(uint256,uint256,address,address)"
     rewards = [
-        event(by, signature, position, percent, DEPLOYER, SENDER, indexed=(2, 3))
+        event(by, abi.V31_REWARD_ADDED, position, percent, DEPLOYER, SENDER)
         for by, position, percent in ((STRANGER, 42, 1), (LOCKER, 41, 2), (LOCKER, 42, 60))
     ]
     creator, interface = only(v31_launch(*rewards)).fee_recipients

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.nodes.contract_events import CLAIM_TOKENS, FIRST_CLAIMED, UPDATE_IMAGE, V31_CLAIMED
 from tests.nodes.launch_builder import (
     FACTORY_V4,
     LOCKER,
@@ -22,10 +23,6 @@ from tokens.chains.evm.generations.event_decoding import EventKind, EventSource,
 from tokens.indexing.fact_json import event_facts
 
 FEE_LOCKER = "0xF3622742b1E446D92e45E22923Ef11C2fcD55D68"
-LEGACY_CLAIM = "(address,address,address,uint256,uint256,uint256,uint256)"
-V31_CLAIM = (
-    "ClaimedRewards(uint256,address,address,address,address,address,uint256,uint256,uint256,uint256,uint256,uint256)"
-)
 # The totals in currency 0 and currency 1, by their names in the published ABI.
 SWAPPED = {"totalAmount1": "total0", "totalAmount0": "total1"}
 OURS = {
@@ -92,9 +89,7 @@ def test_a_claim_of_v31_pays_three_parties_in_two_currencies():
 
 
 def test_a_recipient_that_is_paid_twice_in_a_currency_is_paid_once():
-    claim = event(
-        LOCKER, V31_CLAIM, 42, SENDER, SENDER, STRANGER, TOKEN, WETH, 1, 20, 300, 4000, 50_000, 0, indexed=(0, 1, 2)
-    )
+    claim = event(LOCKER, V31_CLAIMED, 42, SENDER, SENDER, STRANGER, TOKEN, WETH, 1, 20, 300, 4000, 50_000, 0)
     assert payments(transaction(claim, to=LOCKER)) == [
         FeePayment(recipient=SENDER, currency=TOKEN, amount=301),
         FeePayment(recipient=SENDER, currency=WETH, amount=4020),
@@ -104,7 +99,7 @@ def test_a_recipient_that_is_paid_twice_in_a_currency_is_paid_once():
 
 @pytest.mark.parametrize("name", ["ClaimedFees", "ClaimedRewards"])
 def test_a_locker_without_a_fee_names_no_currencies(name):
-    claim = event(LOCKER, name + LEGACY_CLAIM, SENDER, ZERO, ZERO, 5, 7, 5, 7, indexed=(0, 1, 2))
+    claim = event(LOCKER, FIRST_CLAIMED % name, SENDER, ZERO, ZERO, 5, 7, 5, 7)
     (found,) = read_events(transaction(claim, to=LOCKER))
     assert found.names_no_pair
     assert event_decoding.read_payments(found, pair=None) == ()
@@ -155,7 +150,7 @@ def test_a_malformed_event_is_found_and_refused_when_it_is_decoded(broken):
 
 
 def test_a_reverted_transaction_holds_nothing():
-    claim = event(FEE_LOCKER, "ClaimTokens(address,address,uint256)", SENDER, WETH, 1, indexed=(0, 1))
+    claim = event(FEE_LOCKER, CLAIM_TOKENS, SENDER, WETH, 1)
     with pytest.raises(LaunchNotFoundError, match="reverted"):
         transaction(claim, to=FEE_LOCKER, succeeded=False).read()
 
@@ -166,7 +161,7 @@ def test_logs_without_topics_are_no_events():
 
 
 def test_texts_are_cleaned():
-    update = event(TOKEN, "UpdateImage(string)", b"ipfs://\x00\xff")
+    update = event(TOKEN, UPDATE_IMAGE, b"ipfs://\x00\xff")
     (found,) = read_events(transaction(update, to=TOKEN))
     assert found.arguments == {"image": "ipfs://\ufffd"}
 

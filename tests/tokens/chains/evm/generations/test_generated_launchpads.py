@@ -12,6 +12,7 @@ from eth_utils.address import to_checksum_address
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.nodes.contract_events import V3_INITIALIZE, V3_POOL_CREATED, V4_INITIALIZE
 from tests.nodes.launch_builder import (
     BLOCK_HASH,
     BLOCK_TIME,
@@ -105,22 +106,20 @@ def launched(draw, made: GeneratedEvent, kind: str, *, number: int = 0):
         return log, [initialize(pool, token, quote, fee=fee, tick=tick, spacing=spacing, hook=hook)]
     return log, [
         pool_created(token, quote, fee=fee, spacing=spacing, pool=pool),
-        event(pool, "Initialize(uint160,int24)", 2**96, tick),
+        event(pool, V3_INITIALIZE, 2**96, tick),
     ]
 
 
 def initialize(pool_id, token, quote, *, fee=100, tick=7, spacing=60, hook=ZERO, by=POOL_MANAGER):
     """Return the log with which a PoolManager makes a pool."""
     low, high = sorted((token, quote), key=str.lower)
-    signature = "Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)"
-    return event(by, signature, pool_id, low, high, fee, spacing, hook, 2**96, tick, indexed=(0, 1, 2))
+    return event(by, V4_INITIALIZE, pool_id, low, high, fee, spacing, hook, 2**96, tick)
 
 
 def pool_created(token, quote, *, pool, fee=100, spacing=60, by=V3_FACTORY):
     """Return the log with which a v3 factory makes a pool."""
     low, high = sorted((token, quote), key=str.lower)
-    signature = "PoolCreated(address,address,uint24,int24,address)"
-    return event(by, signature, low, high, fee, spacing, pool, indexed=(0, 1, 2))
+    return event(by, V3_POOL_CREATED, low, high, fee, spacing, pool)
 
 
 @st.composite
@@ -134,7 +133,7 @@ def decoys(draw, log, *, token: str, has_id: bool):
         initialize(pool, other, STRANGER),
         pool_created(token, quote, pool=v3_pool, by=STRANGER),
         pool_created(other, STRANGER, pool=v3_pool),
-        event(v3_pool, "Initialize(uint160,int24)", 2**96, 5),
+        event(v3_pool, V3_INITIALIZE, 2**96, 5),
         event(STRANGER, "Made(uint256)", 1),
         event(FACTORY, "Made(uint256)", 1),
         {"address": FACTORY.lower(), "topics": [], "data": "0x"},
@@ -500,7 +499,8 @@ def test_a_log_of_another_layout_with_the_same_topic_is_no_launch_of_this_one(lo
     layouts = ("Made(address indexed token, address creator)", "Made(address creator, address indexed token)")
     launches = [{"event": layout, "token": "token", "creator": "creator"} for layout in layouts]
     third = {"event": "Made(address indexed token, address indexed creator)", "token": "token", "creator": "creator"}
-    logs = [event(FACTORY, "Made(address,address)", WETH, USDC, indexed=indexed) for indexed in ((), (0,), (0, 1))]
+    layouts_of_logs = ("Made(address,address)", layouts[0], third["event"])
+    logs = [event(FACTORY, layout, WETH, USDC) for layout in layouts_of_logs]
     both = load(launches[0], third, pool="v4")
     for log in logs[1:]:
         (launch,) = transaction(log, to=None).decode(both)
