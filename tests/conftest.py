@@ -69,6 +69,7 @@ pytest_plugins = [
     "tests.nodes.solana.recorded",
     "tests.nodes.solana.changed",
     "tests.rows.user_tokens",
+    "tests.rows.recorded_launchpads",
 ]
 
 

@@ -6,7 +6,7 @@ The product's own ABI files are not used here, so that tests find mistakes in th
 from typing import Any
 
 from tests.nodes import contract_events as abi
-from tests.nodes.log_encoding import LogEntry, call, emit
+from tests.nodes.log_encoding import LogEntry, call, emit, log_json
 from tests.nodes.recordings import Json, Mined
 from tokens.trades.pool_prices import tick_root
 
@@ -47,11 +47,6 @@ V3_DEPLOY = "deployToken((string,string,uint256,uint24,bytes32,address,uint256,s
 def event(address: str, declaration: str, *arguments: Any) -> Json:
     """Build a log by an event's declaration. Texts may be given as bytes."""
     return log_json(emit(address, declaration, *arguments))
-
-
-def log_json(log: LogEntry) -> Json:
-    """Return a log as JSON-RPC does, without its position."""
-    return {"address": log.address, "topics": list(log.topics), "data": log.data}
 
 
 def transaction(*logs: Json, to: str | None, calldata: str = "0x", value: int = 0, succeeded: bool = True) -> Mined:

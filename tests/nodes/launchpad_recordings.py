@@ -83,6 +83,14 @@ def hold_recording(node: Node, recording: Json) -> None:
     node.answers["eth_blockNumber"] = lambda: hex(max(node.blocks))
 
 
+def add_empty_block(node: Node) -> None:
+    """Serve an empty block above the newest one, which is final then."""
+    newest = node.blocks[max(node.blocks)]
+    number = int(newest["number"], 16) + 1
+    own = {"number": hex(number), "hash": f"0x{number:064x}", "parentHash": newest["hash"], "transactions": []}
+    node.blocks[number] = newest | own
+
+
 def hold_view(node: Node, contract: str, selector: str, result: str | None) -> None:
     """Serve this result from a view without arguments; None reverts."""
     view = {"result": result} if result else {"error": {"code": 3, "message": "execution reverted"}}

@@ -63,6 +63,11 @@ def emit(by: str, declaration: str, *arguments: Any) -> LogEntry:
     return LogEntry(by.lower(), (event.topic0, *("0x" + word.hex() for word in words)), "0x" + data.hex())
 
 
+def log_json(log: LogEntry) -> dict[str, Any]:
+    """Return a log as JSON-RPC does, without its position."""
+    return {"address": log.address, "topics": list(log.topics), "data": log.data}
+
+
 def call(signature: str, *arguments: Any) -> str:
     """Encode a function's calldata."""
     encode = _tuple(event_type(signature).types)

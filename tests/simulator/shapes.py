@@ -4,6 +4,7 @@ from functools import lru_cache
 from typing import Any
 
 from tests.nodes.log_encoding import LogEntry
+from tests.nodes.log_encoding import log_json as encode_log
 from tests.simulator.chain import Block
 from tests.simulator.transactions import Transaction
 from tokens.chains.evm.logs.receipt_roots import receipts_root
@@ -105,10 +106,7 @@ def receipt_json(block: Block, place: int, *, bloom: int, with_times: bool) -> J
 
 def log_json(block: Block, entry: Transaction, place: int, log: LogEntry, index: int, *, with_times: bool) -> Json:
     """Return a log; newer nodes add its block's time."""
-    found = {
-        "address": log.address,
-        "topics": list(log.topics),
-        "data": log.data,
+    found = encode_log(log) | {
         "blockNumber": hex(block.number),
         "blockHash": block.hash,
         "transactionHash": entry.hash,

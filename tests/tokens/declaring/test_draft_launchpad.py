@@ -10,10 +10,9 @@ from django.core.management import CommandError, call_command
 
 from development.devchain.anvil import LAUNCHPADS_FILE
 from development.devchain.node_client import load_artifact
-from tests.nodes.contract_events import TRANSFER
 from tests.nodes.devchain_launches import SENDER
 from tests.nodes.launchpad_recordings import CHAIN
-from tests.nodes.log_encoding import emit
+from tests.nodes.log_encoding import emit, log_json
 from tests.nodes.recorded_launchpad import DATA
 from tests.tokens.declaring.conftest import TradedCurve
 from tokens.chains.abi.declarations import parse_event
@@ -24,7 +23,7 @@ RECORDINGS = sorted(path.stem for path in DATA.glob("*.json"))
 CURVE = "virtuals-launch_1_graduates"
 # Events that a factory's ABI usually has besides the launch event.
 OTHERS = (
-    TRANSFER,
+    "Transfer(address indexed from, address indexed to, uint256 value)",
     "OwnershipTransferred(address indexed previousOwner, address indexed newOwner)",
     "Upgraded(address indexed implementation)",
 )
@@ -228,7 +227,7 @@ def test_a_curve_that_tokens_share_beside_their_factory_is_one_of_its_contracts(
     _, sold, paid, _ = (int(swap["data"][start : start + 64], 16) for start in range(2, 258, 64))
     signature = "Bought(address indexed,address indexed,uint256,uint256)"
     log = emit(SHARED, signature, token, trade["trader"], sold, paid)
-    swap |= {"address": log.address, "topics": list(log.topics), "data": log.data}
+    swap |= log_json(log)
     # The token gets no pair.
     logs = pad.launch["receipt"]["logs"]
     logs[:] = [each for each in logs if each["topics"][0] != PAIR_CREATED]

@@ -7,7 +7,7 @@ import pytest
 from development.devchain.anvil import LAUNCHPADS_FILE
 from tests.nodes.contract_events import TRANSFER
 from tests.nodes.devchain_launches import SENDER
-from tests.nodes.log_encoding import emit
+from tests.nodes.log_encoding import emit, log_json
 from tests.nodes.recorded_launchpad import DATA
 
 RECORDINGS = sorted(path.stem for path in DATA.glob("*.json"))
@@ -187,8 +187,7 @@ def test_a_router_may_be_the_trader_where_no_better_account_is_known(
     emitted += [emit(token, TRANSFER, *way) for way in ways]
     logs.remove(swap)
     for index, log in enumerate(emitted, int(swap["logIndex"], 16)):
-        content = {"topics": list(log.topics), "data": log.data, "logIndex": hex(index)}
-        logs.append({**swap, "address": log.address, **content})
+        logs.append(swap | log_json(log) | {"logIndex": hex(index)})
     declared = f'[[launchpads.virtuals.trade]]\nevent = "{BOUGHT}"\ntrader = "%s"\n'
     declared += 'token_out = "tokens"\nquote_in = "quote"\n\n[[launchpads.virtuals.change]]'
     head, _, rest = pad.declaration().partition("[[launchpads.virtuals.change]]")

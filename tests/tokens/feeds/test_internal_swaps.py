@@ -9,7 +9,7 @@ from eth_utils.address import to_checksum_address
 from development.standins.loopback import Reply, answer_calls
 from tests.nodes.contract_events import V4_INITIALIZE
 from tests.nodes.json_server import serve_json
-from tests.nodes.log_encoding import emit
+from tests.nodes.log_encoding import emit, log_json
 from tests.tokens.feeds.test_chain_reserves import PAIR
 from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.registry.chains import load_registry
@@ -33,8 +33,9 @@ token = "token"
 
 def started(pool, hook, info):
     """Return the PoolManager's log about a pool's start."""
-    log = emit(str(info.v4_pool_manager), V4_INITIALIZE, bytes.fromhex(pool[2:]), ZERO, ZERO, 0, 60, hook, 2**96, 0)
-    return {"address": log.address, "topics": list(log.topics), "data": log.data}
+    return log_json(
+        emit(str(info.v4_pool_manager), V4_INITIALIZE, bytes.fromhex(pool[2:]), ZERO, ZERO, 0, 60, hook, 2**96, 0)
+    )
 
 
 def swap_by(sender, pair):

@@ -5,7 +5,7 @@ from eth_utils.address import to_checksum_address
 
 from tests.nodes.contract_events import V3_BURN, V3_MINT, V3_SWAP, V4_LIQUIDITY, V4_SWAP
 from tests.nodes.launch_builder import STRANGER
-from tests.nodes.log_encoding import emit, topic
+from tests.nodes.log_encoding import emit, log_json, topic
 from tests.nodes.recordings import EVENT_TRANSACTIONS, RECORDED_LAUNCHES, base, decoded, mined, recorded_chain
 from tokens.chains.evm.logs.pool_logs import POOL_TOPICS, PoolLogs, decode_pool_logs
 from tokens.chains.pool_types import LOG_INDEX_LIMIT, LiquidityChange, Swap
@@ -49,8 +49,7 @@ def blocks():
 
 def log(by, declaration, *arguments):
     """Return a log of BLOCK."""
-    entry = emit(by, declaration, *arguments)
-    return {**BLOCK, "address": entry.address, "topics": list(entry.topics), "data": entry.data}
+    return BLOCK | log_json(emit(by, declaration, *arguments))
 
 
 def v4_swap(amount0=-5, amount1=7, price=2**96):

@@ -3,28 +3,18 @@
 Recorded transactions on Doppler's contracts; later ones also have logs by Flaunch's contract for foreign tokens.
 """
 
-import copy
-from io import StringIO
-from pathlib import Path
-
 import pytest
-from django.core.management import call_command
-from django.db import transaction
 
-from config.redis.connection import redis_client
 from tests.nodes.contract_events import NFT_TRANSFER, V4_INITIALIZE, V4_SWAP
-from tests.nodes.launchpad_recordings import CHAIN, load_recording, write_registry
+from tests.nodes.launchpad_recordings import CHAIN
 from tests.nodes.log_encoding import checksum, emit
+from tests.rows.recorded_launchpads import InstalledRecording
 from tests.rows.written_facts import all_rows
-from tokens.chains.evm.transactions.transaction_receipts import read_transaction
-from tokens.indexing import chain_lock
-from tokens.indexing.writing import write_transactions
-from tokens.installation.installed_chains import installed_chain
 from tokens.models import Candle, Coverage, PoolLiquidityChange, PoolTrade, Token, TokenDocument, TokenEvent, TokenPool
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-RECORDING = Path("tests/data/launchpads/doppler-multicurve_1_weth.json")
+RECORDING = "doppler-multicurve_1_weth"
 ANY, NFT = "0x8DC3b85e1dc1C846ebf3971179a751896842e5dC", "0xc5B2E8F197407263F4B62a35C71bfc394ecF95D5"
 ADOPTER, BUYER = (checksum("0x" + digits * 20) for digits in ("ad", "bb"))
 POOL = "0x" + "a1" * 32
@@ -32,8 +22,9 @@ POOL = "0x" + "a1" * 32
 ADOPTED, SOLD, TRADED = "buy_exact_output", "sell", "sell_all"
 
 
-def launch_logs(token, quote, manager):
-    low, high = sorted((token, quote), key=str.lower)
+def launch_logs(recorded):
+    token, manager = recorded.expected["token"], recorded.recording["contracts"]["pool_manager"]
+    low, high = sorted((token, recorded.expected["quote"]), key=str.lower)
     yield emit(manager, V4_INITIALIZE, *(bytes.fromhex(POOL[2:]), low, high, 0, 60, ANY, 2**96, 0))
     yield emit(
         ANY,
@@ -42,70 +33,19 @@ def launch_logs(token, quote, manager):
     )
 
 
-def swap_log(manager):
-    return emit(manager, V4_SWAP, *(bytes.fromhex(POOL[2:]), BUYER, -(10**18), 10**18, 2**96, 10**21, 0, 0))
-
-
-def add_logs(entry, entries):
-    """Add logs to a recorded transaction."""
-    logs = entry["receipt"]["logs"]
-    for log in entries:
-        place = {"address": log.address, "topics": list(log.topics), "data": log.data, "logIndex": hex(len(logs))}
-        logs.append(copy.deepcopy(logs[0]) | place)
-
-
-class Adopted:
-    """The recording with its token's launch by the other launchpad, a trade in that pool, and the NFT's sale."""
-
-    def __init__(self):
-        self.recording = load_recording(RECORDING)
-        expected, manager = self.recording["expected"], self.recording["contracts"]["pool_manager"]
-        self.token, self.quote = expected["token"], expected["quote"]
-        add_logs(self.entry(ADOPTED), launch_logs(self.token, self.quote, manager))
-        add_logs(self.entry(TRADED), [swap_log(manager)])
-        nft = emit(NFT, NFT_TRANSFER, ADOPTER, BUYER, 7)
-        add_logs(self.entry(SOLD), [nft])
-
-    def entry(self, label):
-        (found,) = [entry for entry in self.recording["transactions"] if entry["label"] == label]
-        return found
-
-    def number(self, label):
-        return int(self.entry(label)["block"]["number"], 16)
-
-    def backfill(self, label="launch"):
-        """Read all blocks from a transaction's one on, and verify them."""
-        output, blocks = StringIO(), (f"--from={self.number(label)}", f"--to={self.last}")
-        call_command("backfill", f"--chain={CHAIN}", *blocks, "--verify", stdout=output)
-        return output.getvalue()
-
-    @property
-    def last(self):
-        return int(self.recording["transactions"][-1]["block"]["number"], 16)
-
-    def write(self, label):
-        chain = installed_chain(CHAIN)
-        facts = read_transaction(chain.rpc, chain.info, self.entry(label)["transaction"]["hash"])
-        with transaction.atomic():
-            chain_lock.lock_exclusive(CHAIN)
-            return write_transactions([facts], chain=chain.info)
+def launch_by_both(recorded):
+    """Add the token's launch by the other launchpad, a trade in that pool, and the NFT's sale."""
+    manager, amounts = recorded.recording["contracts"]["pool_manager"], (-(10**18), 10**18, 2**96, 10**21, 0, 0)
+    recorded.add_logs(ADOPTED, *launch_logs(recorded))
+    recorded.add_logs(TRADED, emit(manager, V4_SWAP, bytes.fromhex(POOL[2:]), BUYER, *amounts))
+    recorded.add_logs(SOLD, emit(NFT, NFT_TRANSFER, ADOPTER, BUYER, 7))
 
 
 @pytest.fixture
-def adopted(recorded_node, settings, forget_chains, tmp_path):
-    redis_client().flushdb()
-    settings.CANDLE_MINUTE_DAYS = settings.TRADE_DAYS = 100_000
-    found = Adopted()
-    node = recorded_node(found.recording)
-    top = node.blocks[max(node.blocks)]
-    number = int(top["number"], 16) + 1
-    empty = {"number": hex(number), "hash": f"0x{number:064x}", "parentHash": top["hash"], "transactions": []}
-    node.blocks[number] = top | empty
-    quote = f'quote_tokens = [{{ symbol = "WETH", address = "{found.quote}", decimals = 18, stable = true }}]'
-    settings.CHAINS_FILES = (str(write_registry(found.recording, tmp_path, more=quote)),)
-    settings.RPC_URLS, settings.LAUNCHPADS = {CHAIN: (node.url,)}, {CHAIN: ("doppler", "flaunch")}
-    forget_chains()
-    return found
+def adopted(install_recording):
+    quote = InstalledRecording(RECORDING).expected["quote"]
+    declared = f'quote_tokens = [{{ symbol = "WETH", address = "{quote}", decimals = 18, stable = true }}]'
+    return install_recording(RECORDING, "doppler", "flaunch", change=launch_by_both, more=declared)
 
 
 def rows():
@@ -122,8 +62,8 @@ def rows():
 def test_a_token_is_of_the_first_launch_whichever_is_read_first(adopted):
     assert ", repaired: 0 missing, 0 invented" in adopted.backfill()
     token = Token.objects.get()
-    assert (token.generation, token.contract_address) == ("doppler", adopted.token)
-    assert token.pool_address == adopted.recording["expected"]["pool_id"]
+    assert (token.generation, token.contract_address) == ("doppler", adopted.expected["token"])
+    assert token.pool_address == adopted.expected["pool_id"]
     assert PoolTrade.objects.count() == 4 and "newAdmin" not in str(TokenEvent.objects.values_list("arguments"))
     from_first = rows()
     for model in (PoolTrade, PoolLiquidityChange, Candle):
@@ -150,18 +90,17 @@ def test_a_foreign_token_that_no_other_launchpad_launched_is_stored(adopted, set
 
 @pytest.mark.parametrize("order", [("launch", ADOPTED), (ADOPTED, "launch"), (ADOPTED, "launch", ADOPTED)])
 def test_transactions_that_are_indexed_by_hash_have_no_other_order(adopted, order):
-    written = {label: adopted.write(label) for label in order}
+    written = {label: adopted.write(adopted.facts(label)) for label in order}
     token = Token.objects.get()
-    assert (token.generation, token.admin) == ("doppler", adopted.recording["expected"]["transaction_sender"])
+    assert (token.generation, token.admin) == ("doppler", adopted.expected["transaction_sender"])
     assert token.launch.facts["factory"] == token.factory_address != ANY
     # The response names the token in each case.
     assert {counts.addresses[tx_hash] for counts in written.values() for tx_hash in counts.addresses} == {
-        (adopted.token,)
+        (adopted.expected["token"],)
     }
 
 
 def test_both_launches_in_one_transaction_are_that_of_the_first_log(adopted):
-    manager = adopted.recording["contracts"]["pool_manager"]
-    add_logs(adopted.entry("launch"), launch_logs(adopted.token, adopted.quote, manager))
-    assert adopted.write("launch").launches == 1
+    adopted.add_logs("launch", *launch_logs(adopted))
+    assert adopted.write(adopted.facts("launch")).launches == 1
     assert Token.objects.get().generation == "doppler"
