@@ -7,64 +7,30 @@ published Standard Webhooks library verifies the signatures.
 import signal
 import sys
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from development.standins.loopback import HOST
+from development.standins.loopback import LoopbackServer, ReceivedRequest, Reply
 
 # An event has less than 20 KB.
 _MAX_BYTES = 64 * 1024
-# The longest time that a silent client holds a thread.
-_TIMEOUT_SECONDS = 10.0
-_ACCEPTED, _BAD_SIGNATURE, _TOO_LARGE = 204, 401, 413
 
 
-class EventReceiver(ThreadingHTTPServer):
-    """HTTP server that accepts events signed with the secret; port 0 takes a free port."""
-
-    daemon_threads = True
-
-    def __init__(self, port: int, secret: str) -> None:
-        self.webhook = Webhook(secret)
-        super().__init__((HOST, port), _EventHandler)
-
-    @property
-    def url(self) -> str:
-        """Return the URL for an endpoint."""
-        return f"http://{HOST}:{self.server_port}/"
-
-
-class _EventHandler(BaseHTTPRequestHandler):
-    timeout = _TIMEOUT_SECONDS
-    server: EventReceiver
-
-    def do_POST(self) -> None:
-        length = self.headers.get("content-length", "")
-        if not (length.isdecimal() and int(length) <= _MAX_BYTES):
-            self._respond(_TOO_LARGE)
-            return
-        body = self.rfile.read(int(length))
-        try:
-            event: Any = self.server.webhook.verify(body, dict(self.headers.items()))
-        # The library raises ValueError for signatures that are not base64, and for a body that is not JSON.
-        except (WebhookVerificationError, ValueError) as error:
-            print(f"rejected {self.headers.get('webhook-id')!r}: {error}", flush=True)
-            self._respond(_BAD_SIGNATURE)
-            return
-        print(f"{event['type']} {event['subject']}, id {event['id']}, signature verified", flush=True)
-        self._respond(_ACCEPTED)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Log nothing: the printed lines are the events."""
-
-    def _respond(self, status: int) -> None:
-        self.send_response(status)
-        self.send_header("content-length", "0")
-        self.end_headers()
+def respond(webhook: Webhook, received: ReceivedRequest) -> Reply:
+    """Print a line about an event, and accept it if its signature is valid."""
+    if received.method != "POST":
+        return Reply(status=405)
+    try:
+        event = webhook.verify(received.content, dict(received.headers))
+    # The library raises ValueError for signatures that are not base64, and for a body that is not JSON.
+    except (WebhookVerificationError, ValueError) as error:
+        print(f"rejected {received.headers.get('webhook-id')!r}: {error}", flush=True)
+        return Reply(status=401)
+    print(f"{event['type']} {event['subject']}, id {event['id']}, signature verified", flush=True)
+    return Reply(status=204)
 
 
 def main() -> None:
@@ -75,12 +41,14 @@ def main() -> None:
         signal.signal(number, _interrupt)
     try:
         secret = Path(sys.argv[2]).read_text(encoding="utf-8").strip()
-        receiver = EventReceiver(int(sys.argv[1]), secret)
+        receiver = LoopbackServer(partial(respond, Webhook(secret)), int(sys.argv[1]), max_bytes=_MAX_BYTES)
     except OSError as error:
         sys.exit(f"can't start: {error.strerror}")
-    with receiver, suppress(KeyboardInterrupt):
-        print(f"verifies events at {receiver.url}", flush=True)
-        receiver.serve_forever()
+    receiver.start()
+    print(f"verifies events at {receiver.url}/", flush=True)
+    with suppress(KeyboardInterrupt):
+        signal.pause()
+    receiver.close()
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -50,9 +50,9 @@ Respond = Callable[[ReceivedRequest], Reply | Iterable[bytes] | None]
 class LoopbackServer:
     """Server with a thread per connection, from `start` until `close`."""
 
-    def __init__(self, respond: Respond, port: int = 0) -> None:
-        """Bind the port, 0 for any free one. Raises OSError if the port is in use."""
-        self._respond = respond
+    def __init__(self, respond: Respond, port: int = 0, *, max_bytes: int = 2**30) -> None:
+        """Bind the port, 0 for any free one; longer bodies get 413. Raises OSError if the port is in use."""
+        self._respond, self._max_bytes = respond, max_bytes
         self._listening = socket.socket()
         self._listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self._listening.bind((HOST, port))
@@ -104,7 +104,11 @@ class LoopbackServer:
             headers[name.strip().lower()] = value.strip()
         if headers.get("expect", "").lower() == "100-continue":
             connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-        content = incoming.read(int(headers.get("content-length", 0)))
+        length = int(headers.get("content-length", 0))
+        if length > self._max_bytes:
+            _send(connection, Reply(status=413), is_chunked=False)
+            return False
+        content = incoming.read(length)
         reply = self._respond(ReceivedRequest(method, target, headers, content))
         if not isinstance(reply, Reply):
             for part in reply or ():

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from tests.nodes.contract_events import TRANSFER, V4_INITIALIZE
 from tests.nodes.launch_builder import USDC, WETH, ZERO
 from tests.nodes.log_encoding import LogEntry, emit
-from tests.simulator.launches import SUPPLY, Launched, LaunchMaker
+from tests.simulator.launches import SUPPLY, Launched, LaunchMaker, columns
 from tests.simulator.pool_traffic import POOL_MANAGER
 
 LAUNCHPAD = "simulated"
@@ -67,28 +67,19 @@ def declared(maker: LaunchMaker, *, sender: str) -> Launched:
     return Launched(
         address=token,
         logs=tuple(logs),
-        columns={
-            "generation": LAUNCHPAD,
-            "name": read_name,
-            "symbol": read_symbol,
-            "img_url": "",
-            "description": "",
-            "supply": SUPPLY,
-            "decimals": 18,
-            "admin": creator if is_owned else sender,
-            "msg_sender": "",
-            "requestor_fid": None,
-            "requestor_address": creator if is_owned else sender,
-            "cast_hash": "",
-            "pool_address": "0x" + pool_id.hex(),
-            "paired_token": quote,
-            "pair": pair,
-            "factory_address": _FACTORY,
-            "locker_address": "",
-            "position_id": "",
-            "presale_id": "",
-            "verified_on_chain": False,
-        },
+        columns=columns(
+            generation=LAUNCHPAD,
+            name=read_name,
+            symbol=read_symbol,
+            decimals=18,
+            admin=creator if is_owned else sender,
+            msg_sender="",
+            requestor_address=creator if is_owned else sender,
+            pool_address="0x" + pool_id.hex(),
+            paired_token=quote,
+            pair=pair,
+            factory_address=_FACTORY,
+        ),
         shares=(),
         extensions={
             "fees": {

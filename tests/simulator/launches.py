@@ -60,6 +60,12 @@ class Launched:
     hook: str | None = None
 
 
+def columns(**own: Any) -> Json:
+    """Return a row's columns; what a launch does not say is empty."""
+    texts = ("img_url", "description", "requestor_address", "cast_hash", "locker_address", "position_id", "presale_id")
+    return {"supply": SUPPLY, "requestor_fid": None, "verified_on_chain": False} | dict.fromkeys(texts, "") | own
+
+
 class LaunchMaker:
     """Generator for launches; the same seed makes the same ones."""
 
@@ -302,27 +308,23 @@ class _V4Launch:
         return log
 
     def _columns(self, presale_id: int | None) -> Json:
-        return {
-            "generation": "v4",
-            "name": self.read_name,
-            "symbol": self.read_symbol,
-            "img_url": self.image,
-            "description": self.description,
-            "supply": SUPPLY,
-            "admin": self.admin,
-            "msg_sender": self.caller or self.sender,
-            "requestor_fid": self.fid,
-            "requestor_address": "",
-            "cast_hash": self.cast,
-            "pool_address": "0x" + self.pool_id.hex(),
-            "paired_token": self.paired,
-            "pair": self.pair,
-            "factory_address": addresses.FACTORY,
-            "locker_address": self.locker,
-            "position_id": "",
-            "presale_id": "" if presale_id is None else str(presale_id),
-            "verified_on_chain": False,
-        }
+        return columns(
+            generation="v4",
+            name=self.read_name,
+            symbol=self.read_symbol,
+            img_url=self.image,
+            description=self.description,
+            admin=self.admin,
+            msg_sender=self.caller or self.sender,
+            requestor_fid=self.fid,
+            cast_hash=self.cast,
+            pool_address="0x" + self.pool_id.hex(),
+            paired_token=self.paired,
+            pair=self.pair,
+            factory_address=addresses.FACTORY,
+            locker_address=self.locker,
+            presale_id="" if presale_id is None else str(presale_id),
+        )
 
     def _calldata(self) -> str:
         pool_data = encode_values(("uint24", "uint24"), (1, 1))

@@ -4,7 +4,7 @@ from tests.nodes.contract_events import TRANSFER, V0_CREATED, V31_CREATED, V31_R
 from tests.nodes.launch_builder import FACTORY_V31, WETH, ZERO, uniswap_v3_logs
 from tests.nodes.log_encoding import emit
 from tests.simulator import addresses
-from tests.simulator.launches import BPS, SUPPLY, Launched, LaunchMaker
+from tests.simulator.launches import BPS, SUPPLY, Launched, LaunchMaker, columns
 from tests.simulator.truth import Json, LiquidityTruth, Share
 
 _TICK = -230_400
@@ -34,15 +34,17 @@ def v31(maker: LaunchMaker, *, sender: str) -> Launched:
             reward,
             created,
         ),
-        columns=_columns(read_name, read_symbol, pool, admin, str(position_id))
-        | {
-            "generation": "v3.1",
-            "img_url": image,
-            "description": description,
-            "msg_sender": sender,
-            "factory_address": FACTORY_V31,
-            "locker_address": addresses.LOCKER_V31,
-        },
+        columns=columns(
+            generation="v3.1",
+            name=read_name,
+            symbol=read_symbol,
+            img_url=image,
+            description=description,
+            admin=admin,
+            factory_address=FACTORY_V31,
+            locker_address=addresses.LOCKER_V31,
+            **_position(sender, pool, position_id),
+        ),
         shares=(
             Share(admin=admin, recipient=creator, bps=_CREATOR_REWARD * 100),
             Share(admin=admin, recipient=interface, bps=(80 - _CREATOR_REWARD) * 100),
@@ -68,15 +70,15 @@ def v0(maker: LaunchMaker, *, sender: str) -> Launched:
             *uniswap_v3_logs(token, pool=pool, factory=factory, locker=locker, position_id=position_id),
             created,
         ),
-        columns=_columns(read_name, read_symbol, pool, sender, str(position_id))
-        | {
-            "generation": "v0",
-            "img_url": "",
-            "description": "",
-            "msg_sender": sender,
-            "factory_address": factory,
-            "locker_address": locker,
-        },
+        columns=columns(
+            generation="v0",
+            name=read_name,
+            symbol=read_symbol,
+            admin=sender,
+            factory_address=factory,
+            locker_address=locker,
+            **_position(sender, pool, position_id),
+        ),
         shares=(),
         extensions=_extensions(),
         minted=(_minted(token),),
@@ -92,22 +94,9 @@ def _minted(token: str) -> tuple[int, LiquidityTruth]:
     return 3, LiquidityTruth(token=token, tick_lower=lower, tick_upper=upper, liquidity=10**24, amounts=amounts)
 
 
-def _columns(name: str, symbol: str, pool: str, admin: str, position_id: str) -> Json:
-    return {
-        "name": name,
-        "symbol": symbol,
-        "supply": SUPPLY,
-        "admin": admin,
-        "requestor_fid": None,
-        "requestor_address": "",
-        "cast_hash": "",
-        "pool_address": pool,
-        "paired_token": WETH,
-        "pair": "WETH",
-        "position_id": position_id,
-        "presale_id": "",
-        "verified_on_chain": False,
-    }
+def _position(sender: str, pool: str, position_id: int) -> Json:
+    pair = {"paired_token": WETH, "pair": "WETH"}
+    return {"msg_sender": sender, "pool_address": pool, "position_id": str(position_id)} | pair
 
 
 def _extensions() -> Json:
