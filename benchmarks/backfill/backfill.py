@@ -15,16 +15,16 @@ wrong, or one is beyond a limit.
 
 import argparse
 import hashlib
-import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import Any
 
 import requests
 
+from benchmarks.backfill.backfill_node import served_node
 from benchmarks.backfill.copy_floor import Copied, time_copy
 from benchmarks.harness import Limits, keep, parse_quantities, print_table
 from benchmarks.lists import dataset
@@ -197,25 +197,9 @@ def _median(runs: list[Run]) -> Run:
     return sorted(runs, key=lambda run: run.costs.seconds)[(len(runs) - 1) // 2]
 
 
-@contextmanager
-def served_chain(launches: int, blocks: int) -> Iterator[str]:
+def served_chain(launches: int, blocks: int) -> AbstractContextManager[str]:
     """Yield a node's URL with so many launches, without the path that selects its responses."""
-    command = [
-        sys.executable,
-        "-m",
-        "benchmarks.backfill.backfill_node",
-        "--launches",
-        str(launches),
-        "--blocks",
-        str(blocks),
-    ]
-    process = subprocess.Popen(command, cwd=BASE_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert process.stdin and process.stdout
-    try:
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
-    finally:
-        process.stdin.close()
-        process.wait()
+    return served_node("benchmarks.backfill.backfill_node", launches=launches, blocks=blocks)
 
 
 def _reset(node: str) -> None:

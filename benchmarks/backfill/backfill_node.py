@@ -9,10 +9,12 @@ rows; `GET /reset` clears the counts.
 """
 
 import argparse
+import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
@@ -20,7 +22,8 @@ import orjson
 
 from benchmarks.backfill.backfill_answers import Answers
 from benchmarks.backfill.backfill_chain import CHAIN_ID, Chain
-from development.standins.loopback import ReceivedRequest, RefusedError, Reply, answer_calls, run_server
+from config.environment.variables import BASE_DIR
+from development.standins.loopback import HOST, ReceivedRequest, RefusedError, Reply, answer_calls, run_server
 
 # As the large providers have it.
 _MOST_LOGS = 10_000
@@ -88,6 +91,17 @@ class Node:
             "eth_getBlockByNumber": lambda given: answers.block(given[0]),
             "eth_getBlockReceipts": lambda given: answers.receipts(given[0], stamped=stamped),
         }
+
+
+@contextmanager
+def served_node(module: str, **options: int) -> Iterator[str]:
+    """Run a node's module in its own process while the block runs, and yield its URL."""
+    words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    command = [sys.executable, "-m", module, *words]
+    with subprocess.Popen(command, cwd=BASE_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        # The process ends with its standard input, which `with` closes.
+        yield f"http://{HOST}:{int(process.stdout.readline())}"
 
 
 def serve(node: Node) -> None:

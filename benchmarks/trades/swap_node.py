@@ -4,28 +4,11 @@ python -m benchmarks.trades.swap_node --swaps 2000000 --pools 200000 --blocks 20
 """
 
 import argparse
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from benchmarks.backfill.backfill_chain import BLOCK_SECONDS
 from benchmarks.backfill.backfill_node import Node, serve
 from benchmarks.trades.swap_chain import SwapAnswers, SwapChain
-from config.environment.variables import BASE_DIR
-from development.standins.loopback import HOST
-
-
-@contextmanager
-def swap_node(*, swaps: int, pools: int, blocks: int) -> Iterator[str]:
-    """Yield a node's URL with so many swaps, without the path that selects its responses."""
-    command = [sys.executable, "-m", "benchmarks.trades.swap_node", "--swaps", str(swaps)]
-    command += ["--pools", str(pools), "--blocks", str(blocks)]
-    with subprocess.Popen(command, cwd=BASE_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdin and process.stdout
-        yield f"http://{HOST}:{int(process.stdout.readline())}"
-        process.stdin.close()
 
 
 def main() -> None:

@@ -8,12 +8,12 @@ from typing import Any
 
 import requests
 
+from benchmarks.backfill.backfill_node import served_node
 from benchmarks.backfill.copy_floor import time_copy
 from benchmarks.harness import Limits, print_table
 from benchmarks.lists import dataset
 from benchmarks.process_costs import Costs, run_measured
 from benchmarks.trades import traded_tokens
-from benchmarks.trades.swap_node import swap_node
 from config.environment.variables import BASE_DIR
 from development.servers import bundled
 
@@ -44,7 +44,7 @@ SELECT (SELECT sum(buys + sells) FROM tokens_minutecandle),
 def measure_backfill(*, swaps: int, pools: int, blocks: int, limits: Limits) -> dict[str, Any]:
     """Print the rates for ours and COPY; return all figures."""
     traded_tokens.make_database(EMPTY, count=pools, launched_at=datetime.fromtimestamp(time.time() - 30 * 86_400, UTC))
-    with swap_node(swaps=swaps, pools=pools, blocks=blocks) as node:
+    with served_node("benchmarks.trades.swap_node", swaps=swaps, pools=pools, blocks=blocks) as node:
         costs, requests_sent, right = _run_ours(node, last_block=blocks - 1)
     _empty_tables()
     copied = time_copy(OURS, empty=UNFILLED, tables=WRITTEN)

@@ -1,12 +1,11 @@
 """Comparison between the service's rows and a simulated chain's truth, in both directions."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any
 
 from tests.rows.fee_sums import counted_sums, stored_sums, sum_chain
-from tests.simulator.trade_comparing import trade_differences
+from tests.simulator.trade_comparing import compare_rows, trade_differences
 from tests.simulator.truth import EventTruth, Json, TokenTruth, Truth
 from tokens.models import FeeClaim, Token, TokenEvent
 
@@ -23,30 +22,15 @@ def differences(truth: Truth, *, chain_id: int, above: int = -1, with_trades: bo
         for token in Token.objects.filter(chain_id=chain_id, unindexed=False, block_number__gt=above)
     }
     expected = {address: _token_truth(token) for address, token in truth.tokens.items()}
-    found = list(_compare("token", expected, rows))
+    found = list(compare_rows("token", expected, rows))
     events = {
         (event.tx_hash, event.log_index): _event_row(event)
         for event in TokenEvent.objects.filter(chain_id=chain_id, block_number__gt=above).select_related("token")
     }
-    found += _compare("event", {_place(event): _event_truth(event) for event in truth.events}, events)
+    found += compare_rows("event", {_place(event): _event_truth(event) for event in truth.events}, events)
     found += _compare_claims(truth.events, chain_id)
     found += _compare_sums(chain_id)
     return found + trade_differences(truth, chain_id=chain_id, above=above) if with_trades else found
-
-
-def _compare(kind: str, expected: Mapping[Any, Json], rows: Mapping[Any, Json]) -> Iterable[str]:
-    for key in expected.keys() - rows.keys():
-        yield f"{kind} {key} is missing: {_brief(expected[key])}"
-    for key in rows.keys() - expected.keys():
-        yield f"{kind} {key} is invented: {_brief(rows[key])}"
-    for key in expected.keys() & rows.keys():
-        for name, value in expected[key].items():
-            if rows[key][name] != value:
-                yield f"{kind} {key} has {name} {rows[key][name]!r} and should have {value!r}"
-
-
-def _brief(row: Json) -> str:
-    return f"{row.get('kind') or row.get('generation')} in block {row['block_number']}, {row['tx_hash']}"
 
 
 def _place(event: EventTruth) -> tuple[str, int]:

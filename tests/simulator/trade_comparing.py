@@ -4,9 +4,10 @@ Nothing here is shared with the service's own arithmetic: prices are fractions, 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import partial
 from math import isclose
 from typing import Any
 
@@ -20,6 +21,7 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _PRECISION = Fraction(1, 10**23)
 # Columns with rounded numbers: compared by their distance.
 _ROUNDED = ("price", "open", "high", "low", "close")
+_BRIEF = ("kind", "generation", "block_number", "tx_hash")
 _FLOATS = ("open_usd", "high_usd", "low_usd", "close_usd")
 # USD for a whole unit. Other quote tokens have no price, except launched ones, for which it depends on their trades.
 _USD = {USDC: Fraction(1)}
@@ -31,9 +33,10 @@ def trade_differences(truth: Truth, *, chain_id: int, above: int = -1) -> list[s
     swaps = [entry for entry in logs if isinstance(entry.log, SwapTruth)]
     trades = PoolTrade.objects.filter(token__chain_id=chain_id, token__unindexed=False).select_related("token")
     rows = {_trade_key(trade): _trade_row(trade) for trade in trades if trade.block_number > above}
-    found = list(_compare("trade", {_key(swap): _trade_truth(swap, truth) for swap in swaps}, rows))
+    compare = partial(compare_rows, is_equal=_is_equal)
+    found = list(compare("trade", {_key(swap): _trade_truth(swap, truth) for swap in swaps}, rows))
     changes = PoolLiquidityChange.objects.filter(token__chain_id=chain_id, token__unindexed=False)
-    found += _compare(
+    found += compare(
         "liquidity",
         {_key(entry): _liquidity_truth(entry) for entry in logs if isinstance(entry.log, LiquidityTruth)},
         {
@@ -43,18 +46,24 @@ def trade_differences(truth: Truth, *, chain_id: int, above: int = -1) -> list[s
         },
     )
     return (
-        found if above >= 0 else found + list(_compare("candle", _candle_truths(truth, swaps), _candle_rows(chain_id)))
+        found if above >= 0 else found + list(compare("candle", _candle_truths(truth, swaps), _candle_rows(chain_id)))
     )
 
 
-def _compare(kind: str, expected: Mapping[Any, Json], rows: Mapping[Any, Json]) -> Iterator[str]:
-    for key in sorted(expected.keys() - rows.keys()):
-        yield f"{kind} {key} is missing"
-    for key in sorted(rows.keys() - expected.keys()):
-        yield f"{kind} {key} is invented"
-    for key in sorted(expected.keys() & rows.keys()):
+def compare_rows(
+    kind: str,
+    expected: Mapping[Any, Json],
+    rows: Mapping[Any, Json],
+    *,
+    is_equal: Callable[[str, Any, Any], bool] = lambda name, value, stored: value == stored,
+) -> Iterator[str]:
+    """Yield a line for each missing, superfluous and different row."""
+    for key in expected.keys() ^ rows.keys():
+        fate, row = ("missing", expected[key]) if key in expected else ("invented", rows[key])
+        yield f"{kind} {key} is {fate}: { {name: row.get(name) for name in _BRIEF if name in row} }"
+    for key in expected.keys() & rows.keys():
         for name, value in expected[key].items():
-            if not _is_equal(name, value, rows[key][name]):
+            if not is_equal(name, value, rows[key][name]):
                 yield f"{kind} {key} has {name} {rows[key][name]!r} and should have {value!r}"
 
 
