@@ -30,8 +30,8 @@ from benchmarks.lists import dataset
 from benchmarks.processes import web_server
 from development.devchain.anvil import CHAIN_ID, run_anvil
 from development.devchain.deploy_contracts import deploy_contracts
-from tests.chaos.deploy_clients import issue_keys, order
-from tests.chaos.deploy_service import WALLETS
+from tests.chaos.deploy_clients import order
+from tests.chaos.harness import WALLETS, create_accounts
 from tests.processes.service_processes import HOST, service
 
 _DATABASE = "deploys"
@@ -94,7 +94,7 @@ def main() -> int:
             "RATE_LIMIT_KEYED": "1000000",
             "LOG_LEVEL": "ERROR",
         }
-        (key,) = issue_keys(environment, ["Benchmark"])
+        (key,), _ = create_accounts(environment, ["Benchmark"])
         with web_server(environment) as port, service("worker", environment), service("beat", environment):
             client = _Client(port, key)
             # The worker takes longer to start than the web server.

@@ -13,7 +13,6 @@ import random
 import re
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -131,8 +130,8 @@ def _parse_options() -> argparse.Namespace:
 
 def _prepare(ref: str) -> str:
     """Copy the former version's full database, which is made if it is missing; return that version's commit."""
-    with tempfile.TemporaryDirectory() as place, dataset.connect("postgres") as connection:
-        former = former_version(Path(place), ref)
+    with dataset.connect("postgres") as connection:
+        former = former_version(ref)
         full = f"full_{former.commit}"
         if not connection.execute("SELECT FROM pg_database WHERE datname = %s", [full]).rowcount:
             print("filling tables, which takes minutes; they are kept for the next time", flush=True)

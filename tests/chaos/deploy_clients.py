@@ -1,20 +1,17 @@
 """Partners' programs: they request deployments over HTTP, retry until they get a response, and store every response."""
 
 import secrets
-import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import requests
 
-from config.environment.variables import BASE_DIR
 from development.devchain.anvil import CHAIN_ID
-from tests.processes.service_processes import HOST, python_of
+from tests.processes.service_processes import HOST
 from tests.processes.waiting import wait_for
 
 # The node's account 9: it only ever receives.
@@ -120,20 +117,3 @@ def order(name: str, *, request_key: str | None = None, **parts: Any) -> dict[st
     """Return a launch request on the development chain; `parts` are other top-level fields, such as `devBuy`."""
     token = {"name": name, "symbol": "CRSH", "tokenAdmin": ADMIN, "requestKey": request_key or secrets.token_hex(16)}
     return {"token": token, "chainId": CHAIN_ID} | parts
-
-
-def issue_keys(environment: Mapping[str, str], names: Sequence[str], *, directory: Path = BASE_DIR) -> list[str]:
-    """Issue partner keys that may deploy and index, by these names and the version in this directory."""
-    command = (
-        "import sys, django; django.setup(); from accounts.keys.credentials import issue_key\n"
-        "for name in sys.argv[1:]: print(issue_key(name, scopes=['deploy', 'index', 'read']))"
-    )
-    done = subprocess.run(
-        [python_of(directory), "-c", command, *names],
-        cwd=directory,
-        env=dict(environment) | {"DJANGO_SETTINGS_MODULE": "config.settings"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout.split()

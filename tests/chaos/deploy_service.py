@@ -1,6 +1,5 @@
 """A whole service that deploys, as real processes that share a chain and can be killed at any point."""
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,7 +13,8 @@ from development.devchain import node_client as node
 from development.devchain.deploy_contracts import deploy_contracts
 from development.servers.processes import free_port
 from tests.chaos.deploy_check import judge, read_chain, read_rows
-from tests.chaos.deploy_clients import Answers, Partner, issue_keys
+from tests.chaos.deploy_clients import Answers, Partner
+from tests.chaos.harness import WALLETS, create_accounts, settings_of
 from tests.nodes.faulty_node import FaultyNode
 from tests.nodes.remote_signer import FakeRemoteSigner, remote_signer
 from tests.processes.fork_server import Forked, ForkServer, fork_server
@@ -22,15 +22,6 @@ from tests.processes.own_environment import environment_on
 from tests.processes.service_processes import HOST, Service, service, words
 from tests.processes.template_database import own_database
 from tests.processes.waiting import wait_for
-
-# The node's accounts 3 to 6, which have enough for anything: our wallets.
-WALLETS = {
-    "0x90F79bf6EB2c4f870365E785982E1f101E93b906": "0x7c852118294e51e653712a81e05800f419141751be58f605c371e15141b007a6",
-    "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65": "0x47e179ec197488593b187f80a00eb0da91f1b9d0b13f8733639f19c30a34926a",
-    "0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc": "0x8b3a350cf5c34c9194ca85829a2df0ec3153be0318b5e2d3348e872092edffba",
-    "0x976EA74026E726554dB657fA54763abd0C3a0aa9": "0x92db14e403b83dfe3df233f83dfa3a0d7096f21ca9b0d6d6b8d88b2b4ec1564e",
-}
-
 
 # How long a transaction stays pending before it is replaced.
 STUCK_SECONDS = 2
@@ -109,7 +100,7 @@ def run_deploy_service(chains_file: Path) -> Iterator[DeployService]:
         FaultyNode(rpc_url).running() as relay,
     ):
         deployment = deploy_contracts(rpc_url, chains_file=chains_file)
-        environment = environment_on(database) | {
+        own = {
             "SECRET_KEY": settings.SECRET_KEY,
             "CHAINS_FILE": str(chains_file),
             f"RPC_URLS_{anvil.CHAIN_ID}": relay.url,
@@ -119,13 +110,12 @@ def run_deploy_service(chains_file: Path) -> Iterator[DeployService]:
             # A process that a gate blocks must not retry.
             "OVERRIDE_DEPLOYER_SIGNER_TIMEOUT_SECONDS": "60",
             "RPC_TIMEOUT_SECONDS": "60",
-            "LOG_LEVEL": os.environ.get("LOG_LEVEL", "ERROR"),
             "PORT": str(free_port()),
-            "WEB_HOST": HOST,
             "WEB_WORKERS": "2",
             "WORKER_PROCESSES": "2",
         }
-        (key,) = issue_keys(environment, ["Partner"])
+        environment = settings_of(**environment_on(database) | own)
+        (key,), _ = create_accounts(environment, ["Partner"])
         with (
             service("web", environment) as web,
             fork_server(environment, of="tests.processes.forked_celery") as processes,

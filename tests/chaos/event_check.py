@@ -140,16 +140,11 @@ def count_undelivered(database_url: str, endpoint_ids: Collection[int]) -> dict[
         return dict(connection.execute(query, [list(endpoint_ids)]).fetchall())
 
 
-def is_pending(database_url: str, endpoint_ids: Collection[int]) -> bool:
+def is_pending(connection: "psycopg.Connection[Any]", endpoint_ids: Collection[int]) -> bool:
     """Return whether an event has no id, or one of these endpoints has an unfinished delivery."""
-    query = """
-        SELECT EXISTS (SELECT FROM events_outboxevent) OR EXISTS (
-            SELECT FROM accounts_webhookdelivery WHERE status = 'pending' AND endpoint_id = ANY(%s)
-        )
-    """
-    with psycopg.connect(database_url) as connection:
-        ((found,),) = connection.execute(query, [list(endpoint_ids)])
-    return bool(found)
+    pending = "SELECT FROM accounts_webhookdelivery WHERE status = 'pending' AND endpoint_id = ANY(%s) LIMIT 1"
+    is_unpublished = connection.execute("SELECT FROM events_outboxevent LIMIT 1").rowcount > 0
+    return is_unpublished or connection.execute(pending, [list(endpoint_ids)]).rowcount > 0
 
 
 def judge(changes: Collection[Change], targets: Sequence[Target], found: Found) -> list[str]:

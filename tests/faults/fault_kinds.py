@@ -4,12 +4,14 @@ import os
 import random
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from development.standins.http_server import Mode, StandIn
+from tests.chaos.harness import Fault
 from tests.processes.own_postgresql import OwnPostgres
 from tests.processes.own_valkey import OwnServer
 from tests.processes.waiting import wait_for
@@ -69,57 +71,49 @@ def server_disks(place: Path) -> tuple[Disk, Disk]:
     return Disk(place / "postgres", _POSTGRES_BYTES), Disk(place / "valkey", _VALKEY_BYTES)
 
 
-@dataclass(frozen=True)
-class Fault:
-    """A fault and its repair, which follows after some seconds if the fault lasts."""
-
-    begin: Callable[[], object]
-    end: Callable[[], object] = lambda: None
-    lasts: bool = False
-
-
 def all_faults(
-    ground: LoadedService, market: StandIn, disks: tuple[Disk, Disk] | None, rng: random.Random
+    ground: LoadedService,
+    market: StandIn,
+    disks: tuple[Disk, Disk] | None,
+    rng: random.Random,
+    *,
+    seconds: float,
 ) -> dict[str, Fault]:
-    """Return the faults by name, in an order that takes subjects in turns; disk faults if there are disks."""
+    """Return the faults by name, in an order that takes subjects in turns; disk faults if there are disks.
+
+    Faults that last do so for the seconds.
+    """
+    lasting = partial(Fault, seconds=lambda: seconds)
     service, postgres, valkey, node = ground.service, ground.postgres, ground.valkey, ExitStack()
+
+    def behave(mode: Mode) -> None:
+        for provider in (market, ground.issuer):
+            provider.behave(mode, seconds=_STALL_SECONDS)
+
     faults = {
         "PostgreSQL restarted": Fault(postgres.stop, postgres.start),
         "web killed": _killed(service, "web"),
         "Valkey restarted": Fault(valkey.stop, valkey.start),
         "worker killed": _killed(service, "worker"),
-        "PostgreSQL frozen": Fault(postgres.suspend, postgres.resume, lasts=True),
+        "PostgreSQL frozen": lasting(postgres.suspend, postgres.resume),
         "follower killed": _killed(service, "follower"),
-        "node hung": Fault(lambda: node.enter_context(ground.node.gate(None)), node.close, lasts=True),
+        "node hung": lasting(lambda: node.enter_context(ground.node.gate(None)), node.close),
         "events killed": _killed(service, "events"),
-        "providers down": Fault(
-            lambda: _behave(Mode.FAIL, market, ground.issuer),
-            lambda: _behave(Mode.OK, market, ground.issuer),
-            lasts=True,
-        ),
+        "providers down": lasting(partial(behave, Mode.FAIL), partial(behave, Mode.OK)),
         "stream killed": _killed(service, "stream"),
-        "Valkey frozen": Fault(valkey.suspend, valkey.resume, lasts=True),
+        "Valkey frozen": lasting(valkey.suspend, valkey.resume),
         "web worker killed": Fault(lambda: service.running["web"].kill_child(rng)),
-        "providers stalled": Fault(
-            lambda: _behave(Mode.STALL, market, ground.issuer),
-            lambda: _behave(Mode.OK, market, ground.issuer),
-            lasts=True,
-        ),
+        "providers stalled": lasting(partial(behave, Mode.STALL), partial(behave, Mode.OK)),
         "beat killed": _killed(service, "beat"),
     }
     if disks:
-        faults["PostgreSQL's disk full"] = Fault(disks[0].fill, lambda: _free(disks[0], postgres), lasts=True)
-        faults["Valkey's disk full"] = Fault(disks[1].fill, lambda: _free(disks[1], valkey), lasts=True)
+        faults["PostgreSQL's disk full"] = lasting(disks[0].fill, lambda: _free(disks[0], postgres))
+        faults["Valkey's disk full"] = lasting(disks[1].fill, lambda: _free(disks[1], valkey))
     return faults
 
 
 def _killed(service: RollingService, name: str) -> Fault:
     return Fault(lambda: service.running[name].kill())
-
-
-def _behave(mode: Mode, *providers: StandIn) -> None:
-    for provider in providers:
-        provider.behave(mode, seconds=_STALL_SECONDS)
 
 
 def _free(disk: Disk, server: OwnPostgres | OwnServer) -> None:

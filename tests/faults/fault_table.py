@@ -2,30 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+
+from tests.chaos.harness import Span
+from tests.faults.paced_load import Sample
 
 # A kind has recovered after this many successes in sequence.
 _RECOVERED = 5
-
-
-class Response(NamedTuple):
-    """A response to any client: its kind, when it was complete, its status, 0 if there was none, and whether it is 503.
-
-    `is_refusal` is only true with Retry-After.
-    """
-
-    kind: str
-    ended: float
-    status: int
-    is_refusal: bool
-
-
-class Span(NamedTuple):
-    """A fault by name, from its begin to its end by time.monotonic()."""
-
-    name: str
-    began: float
-    ended: float
 
 
 @dataclass
@@ -45,7 +27,7 @@ class FaultRow:
     unrecovered: list[str] = field(default_factory=list)
 
 
-def count_by_fault(spans: Sequence[Span], responses: Iterable[Response], *, until: float) -> dict[str, FaultRow]:
+def count_by_fault(spans: Sequence[Span], responses: Iterable[Sample], *, until: float) -> dict[str, FaultRow]:
     """Return a row for each fault kind; a response belongs to the fault that began before it was complete."""
     ordered = sorted(responses, key=lambda response: response.ended)
     rows: dict[str, FaultRow] = {}
@@ -67,7 +49,7 @@ def count_by_fault(spans: Sequence[Span], responses: Iterable[Response], *, unti
     return rows
 
 
-def recovery_seconds(responses: Sequence[Response], ended: float) -> float | None:
+def recovery_seconds(responses: Sequence[Sample], ended: float) -> float | None:
     """Return the seconds from a fault's end to the first success in five in sequence; None without them.
 
     Where nothing fails after the end, it is 0: rare requests may just not have been sent yet.
@@ -75,7 +57,7 @@ def recovery_seconds(responses: Sequence[Response], ended: float) -> float | Non
     after = [response for response in responses if response.ended >= ended]
     if all(response.status == 200 for response in after):
         return 0.0
-    run: list[Response] = []
+    run: list[Sample] = []
     for response in after:
         run = [*run, response] if response.status == 200 else []
         if len(run) == _RECOVERED:

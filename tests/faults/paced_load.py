@@ -6,18 +6,19 @@ so that a run's checks cost the clients nothing.
 
 import http.client
 import json
-import multiprocessing
 import random
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
 from config.processes.concurrency_limits import REQUESTS_PER_ADDRESS
 from development.devchain.anvil import CHAIN_ID
+from tests.chaos.deploy_clients import ADMIN
+from tests.chaos.harness import helper_process, receive
 from tests.processes.service_processes import HOST
 
 # A client that gets no response for so long counts the request as failed.
@@ -25,11 +26,10 @@ _TIMEOUT_SECONDS = 90.0
 # Clients at a fixed rate: with a run's other clients, fewer than the requests that one address may have waiting.
 # A request that no client was free to send within this time is dropped and counted.
 _CLIENTS, _OVERDUE_SECONDS = REQUESTS_PER_ADDRESS - 16, 1.0
-_END_SECONDS = 2 * _TIMEOUT_SECONDS
 # Words in the names of sample tokens and launches.
 _WORDS = ("Chaos", "doge", "moon", "pepe", "cat", "base")
 # Paths, and how often each is requested.
-_MIX = {
+MIX = {
     "/api/tokens?limit={limit}": 5,
     "/api/tokens/{chain}/{address}": 5,
     "/tokens/{chain}/{address}": 4,
@@ -59,12 +59,16 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Targets:
-    """Where requests go: the port, (chain, address) for tokens, launch hashes, and the header with a key."""
+    """Where requests go: the port, (chain, address) for tokens, launch hashes, and the header with a key.
+
+    `mix` has paths, and how often each is requested.
+    """
 
     port: int
     tokens: Sequence[tuple[int, str]]
     hashes: Sequence[str]
     key: dict[str, str]
+    mix: Mapping[str, int]
 
 
 @dataclass
@@ -97,40 +101,29 @@ class PacedLoad:
     def finish(self) -> LoadReport:
         """End the current load, and return its requests."""
         self._pipe.send(None)
-        assert self._pipe.poll(_END_SECONDS), "the clients' process does not respond"
-        report: LoadReport = self._pipe.recv()
+        report: LoadReport = receive(self._pipe)
         return report
 
 
 @contextmanager
 def paced_load() -> Iterator[PacedLoad]:
     """Run the clients' process while the block runs."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_run, args=(theirs,), daemon=True)
-    process.start()
-    theirs.close()
-    try:
-        yield PacedLoad(ours)
-    finally:
-        process.kill()
-        process.join()
+    with helper_process(_run) as pipe:
+        yield PacedLoad(pipe)
 
 
 def _run(pipe: "Connection[Any, Any]") -> None:
-    # It ends with its parent process.
-    with suppress(EOFError, KeyboardInterrupt):
-        while True:
-            targets, clients, rate = pipe.recv()
-            load = _Load(targets, rate)
-            threads = [threading.Thread(target=load.send_all, args=(number,)) for number in range(clients)]
-            for thread in threads:
-                thread.start()
-            pipe.recv()
-            load.is_over.set()
-            for thread in threads:
-                thread.join()
-            pipe.send(load.report)
+    while True:
+        targets, clients, rate = pipe.recv()
+        load = _Load(targets, rate)
+        threads = [threading.Thread(target=load.send_all, args=(number,)) for number in range(clients)]
+        for thread in threads:
+            thread.start()
+        pipe.recv()
+        load.is_over.set()
+        for thread in threads:
+            thread.join()
+        pipe.send(load.report)
 
 
 class _Load:
@@ -162,10 +155,10 @@ class _Load:
             return self._next - self._interval
 
     def _send(self, connection: http.client.HTTPConnection, rng: random.Random, due: float) -> Sample:
-        (kind,) = rng.choices(list(_MIX), list(_MIX.values()))
+        (kind,) = rng.choices(list(self._targets.mix), list(self._targets.mix.values()))
         chain, address = rng.choice(self._targets.tokens)
         path = kind.removeprefix("POST ").format(
-            chain=chain, address=address, limit=rng.randrange(1, 21), word=rng.choice(_WORDS)
+            chain=chain, address=address, admin=ADMIN, limit=rng.randrange(1, 21), word=rng.choice(_WORDS)
         )
         try:
             if kind.startswith("POST"):

@@ -1,15 +1,15 @@
 """The service processes' memory while they run: PSS, so that pages that several share count once."""
 
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from statistics import linear_regression, median
 from typing import NamedTuple
 
 import psutil
 
+from tests.chaos.harness import repeatedly
 from tests.processes.service_processes import Service
 
 
@@ -31,24 +31,14 @@ class MemoryWatch:
         self.samples: dict[str, list[tuple[float, float]]] = {}
         self._running = running
 
-    @contextmanager
-    def watching(self, seconds: float) -> Iterator[None]:
+    def watching(self, seconds: float) -> AbstractContextManager[None]:
         """Sample each process every so many seconds while the block runs."""
-        is_over = threading.Event()
+        return repeatedly(self._sample, seconds=seconds)
 
-        def sample() -> None:
-            while not is_over.wait(seconds):
-                for name, running in list(self._running().items()):
-                    if (found := proportional_set_size(running.process.pid)) is not None:
-                        self.samples.setdefault(name, []).append((time.monotonic(), found))
-
-        thread = threading.Thread(target=sample)
-        thread.start()
-        try:
-            yield
-        finally:
-            is_over.set()
-            thread.join()
+    def _sample(self) -> None:
+        for name, running in list(self._running().items()):
+            if (size := proportional_set_size(running.process.pid)) is not None:
+                self.samples.setdefault(name, []).append((time.monotonic(), size))
 
     def growth(self, *, since: float) -> dict[str, Growth]:
         """Return each process's growth after its warm-up, which ends at a time."""

@@ -8,10 +8,11 @@ from django.conf import settings as configured
 from psycopg import sql
 
 from development.servers.programs import postgresql_programs
+from tests.chaos.harness import manage
 from tests.processes.empty_database import empty_database
 from tests.processes.own_environment import database_url, environment_on, process_number
 from tests.servers.oldest_postgresql import PROGRAMS, oldest_postgresql
-from tests.servers.whole_service import findings, manage
+from tests.servers.whole_service import findings
 from tokens.trades.market_rows import STEPS
 
 pytestmark = pytest.mark.slow

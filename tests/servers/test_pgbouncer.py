@@ -7,10 +7,11 @@ from django.conf import settings as configured
 from django.db import connection
 
 from development.servers.programs import postgresql_programs
+from tests.chaos.harness import manage
 from tests.processes.empty_database import empty_database
 from tests.processes.own_environment import database_url, environment_on
 from tests.servers.pgbouncer import pgbouncer
-from tests.servers.whole_service import findings, manage, whole_service
+from tests.servers.whole_service import findings, whole_service
 
 pytestmark = pytest.mark.slow
 

@@ -1,12 +1,10 @@
 """All service processes on a development chain, and what each process's clients do once."""
 
 import json
-import os
-import secrets
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,20 +17,12 @@ from development.devchain.anvil import CHAIN_ID, run_anvil
 from development.devchain.deploy_contracts import deploy_contracts
 from development.servers.processes import free_port
 from development.servers.programs import postgresql_programs
-from tests.chaos.deploy_clients import Answers, Partner, issue_keys, order
-from tests.chaos.deploy_service import WALLETS
+from tests.chaos.deploy_clients import Answers, Partner, order
+from tests.chaos.harness import Processes, chain_settings, create_accounts, manage, settings_of
 from tests.nodes.devchain_launches import Launchpad
-from tests.processes.service_processes import HOST, Service, service
+from tests.processes.service_processes import HOST
 from tests.processes.stream_clients import ResumingReader, StreamProcess, stream_process
 from tests.processes.waiting import Found, wait_for
-
-
-def manage(environment: Mapping[str, str], *words: str) -> str:
-    """Run a manage.py command, and return its output; fail with its errors."""
-    command = [sys.executable, "manage.py", *words]
-    done = subprocess.run(command, cwd=BASE_DIR, env=dict(environment), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def findings(environment: Mapping[str, str], *levels: str) -> dict[str, str]:
@@ -52,7 +42,7 @@ class WholeService:
     partner: Partner
     key: str
     stream: StreamProcess
-    processes: list[Service]
+    processes: Processes
 
     def index(self, tx_hash: str) -> requests.Response:
         """Request that a transaction is indexed."""
@@ -90,9 +80,7 @@ class WholeService:
         """
 
         def is_met() -> Found:
-            for process in self.processes:
-                if process.process.poll() is not None:
-                    process.start()
+            self.processes.restart_ended()
             return condition()
 
         return wait_for(is_met)
@@ -104,37 +92,29 @@ class WholeService:
 @contextmanager
 def whole_service(place: Path, servers: Mapping[str, str]) -> Iterator[WholeService]:
     """Run all processes on a migrated database while the block runs; `servers` are the servers' settings."""
-    with run_anvil() as rpc_url, ExitStack() as stack:
+    with run_anvil() as rpc_url:
         deployment = deploy_contracts(rpc_url, chains_file=place / "chains.toml")
-        environment = dict(os.environ) | {
-            "DJANGO_SETTINGS_MODULE": "development.setting_overrides",
-            "SECRET_KEY": secrets.token_urlsafe(50),
-            "CHAINS_FILE": str(place / "chains.toml"),
-            f"RPC_URLS_{CHAIN_ID}": rpc_url,
-            f"FOLLOW_FROM_{CHAIN_ID}": "0",
-            f"DEPLOYER_KEYS_{CHAIN_ID}": ",".join(WALLETS.values()),
-            "POSTGRESQL_PROGRAMS": str(postgresql_programs()),
-            "PORT": str(free_port()),
-            "WEB_HOST": HOST,
-            "EDGE_CACHE_SECONDS": "0",
-            "FETCH_DOCUMENTS": "false",
-            "OVERRIDE_STREAM_HEARTBEAT_SECONDS": "1",
-            "LOG_LEVEL": "WARNING",
-            "PYTHONWARNINGS": "ignore:You're running the worker with superuser",
-            **servers,
-        }
+        environment = settings_of(
+            DJANGO_SETTINGS_MODULE="development.setting_overrides",
+            **chain_settings(rpc_url, place / "chains.toml") | dict(servers),
+            POSTGRESQL_PROGRAMS=str(postgresql_programs()),
+            PORT=str(free_port()),
+            EDGE_CACHE_SECONDS="0",
+            FETCH_DOCUMENTS="false",
+            OVERRIDE_STREAM_HEARTBEAT_SECONDS="1",
+            LOG_LEVEL="WARNING",
+        )
         # The worker does so within a minute. Until then, on a week's last two days, the next partition is missing.
         manage(environment, "partitions", "--maintain")
-        (key,) = issue_keys(environment, ["Partner"])
-        names = ("web", "worker", "beat", "follower", "events")
-        processes = [stack.enter_context(service(name, environment)) for name in names]
-        stream = stack.enter_context(stream_process(environment))
-        wait_for(lambda: is_web_server_up(HOST, int(environment["PORT"])))
-        yield WholeService(
-            environment=environment,
-            launchpad=Launchpad(deployment),
-            partner=Partner("Partner", key, int(environment["PORT"]), Answers()),
-            key=key,
-            stream=stream,
-            processes=processes,
-        )
+        (key,), _ = create_accounts(environment, ["Partner"])
+        lines = ("web", "worker", "beat", "follower", "events")
+        with Processes(environment).at_work(*lines) as processes, stream_process(environment) as stream:
+            wait_for(lambda: is_web_server_up(HOST, int(environment["PORT"])))
+            yield WholeService(
+                environment=environment,
+                launchpad=Launchpad(deployment),
+                partner=Partner("Partner", key, int(environment["PORT"]), Answers()),
+                key=key,
+                stream=stream,
+                processes=processes,
+            )

@@ -10,10 +10,12 @@ from io import BytesIO
 from pathlib import Path
 
 from config.environment.variables import BASE_DIR
-from tests.processes.service_processes import python_of
+from tests.chaos.harness import manage
 
-# Version 0.2.0, from which an upgrade begins, until it has a tag.
-FIRST_VERSION = "fab1b19f"
+# Version 0.2.0, until it has a tag.
+LAST_VERSION = "fab1b19f"
+# Exported versions, by commit, with their requirements: the next run finds them.
+_EXPORTS = BASE_DIR / ".local" / "former"
 
 
 class MissingVersionError(Exception):
@@ -28,9 +30,8 @@ class Version:
     commit: str
 
     def manage(self, environment: Mapping[str, str], *words: str) -> None:
-        """Run a command of its manage.py. Raises CalledProcessError."""
-        command = [python_of(self.directory), "manage.py", *words]
-        subprocess.run(command, cwd=self.directory, env=dict(environment), check=True)
+        """Run a command of its manage.py; fail with its errors."""
+        manage(environment, *words, directory=self.directory)
 
 
 def this_version() -> Version:
@@ -38,26 +39,30 @@ def this_version() -> Version:
     return Version(BASE_DIR, _git("describe", "--always", "--dirty"))
 
 
-def former_version(place: Path, ref: str = "") -> Version:
-    """Export a commit to a directory with its requirements; by default that of the last tag.
+def former_version(ref: str = "") -> Version:
+    """Export a commit to its own directory with its requirements; by default that of the last tag.
 
     They are installed as by `make run`, or are those of this process if both versions have the same. Raises
     MissingVersionError.
     """
-    ref = ref or _last_tag() or FIRST_VERSION
+    ref = ref or _last_tag() or LAST_VERSION
     try:
         commit = _git("rev-parse", "--verify", "--quiet", "--short", f"{ref}^{{commit}}")
     except subprocess.CalledProcessError as error:
         raise MissingVersionError(
             f"The history lacks {ref}, the version to upgrade from. In a shallow clone: git fetch --unshallow --tags"
         ) from error
-    with tarfile.open(fileobj=BytesIO(_run(BASE_DIR, "git", "archive", commit))) as files:
-        files.extractall(place, filter="data")
-    if (place / "requirements.txt").read_bytes() == (BASE_DIR / "requirements.txt").read_bytes():
-        (place / ".venv").symlink_to(sys.prefix)
-    else:
-        _run(place, "make", f"PYTHON={sys.executable}", ".venv/installed")
-    return Version(place, commit)
+    directory = _EXPORTS / commit
+    if not directory.exists():
+        draft = directory.with_suffix(".draft")
+        with tarfile.open(fileobj=BytesIO(_run(BASE_DIR, "git", "archive", commit))) as files:
+            files.extractall(draft, filter="data")
+        draft.rename(directory)
+    if (directory / "requirements.txt").read_bytes() != (BASE_DIR / "requirements.txt").read_bytes():
+        _run(directory, "make", f"PYTHON={sys.executable}", ".venv/installed")
+    elif not (directory / ".venv").exists():
+        (directory / ".venv").symlink_to(sys.prefix)
+    return Version(directory, commit)
 
 
 def _last_tag() -> str:

@@ -1,24 +1,36 @@
 """A whole service under load: servers, a node, the processes behind nginx, clients, streams and webhook receivers."""
 
-import os
-import secrets
-import threading
-import time
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
-from development.devchain.anvil import CHAIN_ID, run_anvil
+from development.devchain.anvil import CHAIN_ID
 from development.standins.issuer_server import IssuerStandIn
-from tests.chaos import event_check, follower_chaos
-from tests.chaos.deploy_chaos import servers, wait_for_deployments
-from tests.chaos.deploy_clients import Answers, Partner, issue_keys
-from tests.chaos.deploy_service import WALLETS
+from tests.chaos import chain_driver
+from tests.chaos.chain_driver import ChainDriver, past_launchpad
+from tests.chaos.deploy_chaos import wait_for_deployments
+from tests.chaos.deploy_clients import Answers, Partner
 from tests.chaos.event_chaos import create_targets
+from tests.chaos.event_check import Target, is_pending
 from tests.chaos.event_receivers import HEALTHY, Receivers, receivers
+from tests.chaos.follower_chaos import finish_chain
+from tests.chaos.harness import (
+    Run,
+    Span,
+    chain_settings,
+    create_accounts,
+    servers,
+    settings_of,
+    wait_at_most,
+    wait_supervised,
+)
+from tests.faults.paced_load import LoadReport, PacedLoad, Sample, Targets
 from tests.nodes.devchain_launches import Launchpad
 from tests.nodes.faulty_node import FaultyNode
 from tests.processes.own_postgresql import OwnPostgres
@@ -28,7 +40,7 @@ from tests.processes.stream_clients import ResumingReader
 from tests.processes.waiting import wait_for
 from tests.upgrade.former_version import Version
 from tests.upgrade.rolling_service import RollingService, run_proxy
-from tests.upgrade.upgrade_check import Evidence
+from tests.upgrade.upgrade_check import judge
 from tests.upgrade.upgrade_clients import Clients
 
 _DOMAIN = "app.example"
@@ -36,6 +48,8 @@ _FID = 7001
 _PARTNER = "Partner"
 # For the events of the last tasks, which are written while the processes end.
 _LAST_EVENTS_SECONDS = 60.0
+_TOKENS = "SELECT chain_id, contract_address FROM tokens_token WHERE NOT unindexed ORDER BY id DESC LIMIT 1000"
+_NEWEST = "SELECT coalesce(max(id), 0) FROM events_event WHERE starts_with(type, 'token.')"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +60,6 @@ class LoadPlan:
     tokens: int
     launches: int
     trades: int
-    readers: int = 2
     streams: int = 3
     receivers: int = 5
     # Seconds between two requests of a client, and between two steps on the chain.
@@ -55,19 +68,23 @@ class LoadPlan:
     timeout: float = 120.0
 
 
-class LoadedChain(follower_chaos.ChainDriver):
+class LoadedChain(ChainDriver):
     """Driver whose launches are spread over the run; clients index them."""
 
-    def __init__(self, launchpad: Launchpad, plan: LoadPlan, clients: Clients) -> None:
-        own = follower_chaos.Plan(
-            launches=plan.launches, trades=plan.trades, kills=0, reorgs=0, pause_seconds=plan.chain_interval
+    def __init__(self, launchpad: Launchpad, plan: LoadPlan, clients: Clients, share_due: Callable[[], float]) -> None:
+        own = chain_driver.Plan(
+            launches=plan.launches,
+            trades=plan.trades,
+            kills=0,
+            reorgs=0,
+            declared=0.0,
+            pause_seconds=plan.chain_interval,
         )
-        super().__init__(launchpad, own, follower_chaos.Outcome())
-        self._clients = clients
-        self.share = 0.0
+        super().__init__(launchpad, own)
+        self._clients, self._share_due = clients, share_due
 
     def share_due(self) -> float:
-        return self.share
+        return 1.0 if self.may_end else self._share_due()
 
     def note_launch(self, tx_hash: str) -> None:
         super().note_launch(tx_hash)
@@ -86,7 +103,7 @@ class LoadedService:
     service: RollingService
     clients: Clients
     listening: Receivers
-    targets: list[event_check.Target]
+    targets: list[Target]
     log: Path
 
     @property
@@ -96,37 +113,32 @@ class LoadedService:
 
 @contextmanager
 def loaded_service(
-    place: Path, plan: LoadPlan, version: Version, settings: Mapping[str, str] | None = None
+    directory: Path, plan: LoadPlan, version: Version, settings: Mapping[str, str] | None = None
 ) -> Iterator[LoadedService]:
     """Run everything of a version while the block runs; `settings` override those of the environment."""
-    log = place / "service.log"
+    log = directory / "service.log"
     with (
-        servers(place) as (postgres, valkey),
-        run_anvil() as rpc_url,
-        FaultyNode(rpc_url).running() as node,
+        servers(directory) as (postgres, valkey),
+        past_launchpad(directory) as launchpad,
+        FaultyNode(launchpad.deployment.rpc_url).running() as node,
         IssuerStandIn() as issuer,
-        run_proxy(place / "proxy") as proxy,
+        run_proxy(directory / "proxy") as proxy,
         receivers([HEALTHY] * plan.receivers) as listening,
         ExitStack() as stack,
     ):
-        launchpad = follower_chaos.deploy_in_the_past(rpc_url, place / "chains.toml")
-        follower_chaos.write_finality(place / "finality.toml", CHAIN_ID)
-        environment = _environment(place, node, issuer.url) | {
+        own = {
             "DATABASE_URL": postgres.url,
             "REDIS_URL": valkey.url,
             # A repeated request has the same response from every process, with the URL of its status.
             "SITE_URL": f"http://{HOST}:{proxy.port}",
-            **(settings or {}),
         }
+        environment = settings_of(**_settings(directory, node, issuer.url) | own | dict(settings or {}))
         version.manage(environment, "migrate", "--verbosity", "0")
         if plan.tokens:
             # Of other chains than the node's, whose rows are compared with it.
             version.manage(environment | {"CHAINS_FILE": ""}, "seed_tokens", "--count", str(plan.tokens))
-        targets, signing_secrets = create_targets(
-            environment, [HEALTHY] * plan.receivers, listening.ports, directory=version.directory
-        )
-        listening.listen(signing_secrets, range(plan.receivers))
-        (key,) = issue_keys(environment, [_PARTNER], directory=version.directory)
+        targets = create_targets(environment, [HEALTHY] * plan.receivers, listening, directory=version.directory)
+        (key,), _ = create_accounts(environment, [_PARTNER], directory=version.directory)
         service = RollingService(environment=environment, proxy=proxy, log=log, stack=stack)
         clients = Clients(
             port=proxy.port,
@@ -136,7 +148,6 @@ def loaded_service(
             interval=plan.interval,
         )
         service.start_all(version)
-        clients.choose_paths()
         yield LoadedService(
             postgres=postgres,
             valkey=valkey,
@@ -151,16 +162,10 @@ def loaded_service(
         )
 
 
-def _environment(place: Path, node: FaultyNode, issuer_url: str) -> dict[str, str]:
+def _settings(directory: Path, node: FaultyNode, issuer_url: str) -> dict[str, str]:
     limits = ("PUBLIC", "PAGES", "KEYED", "INDEX", "DEPLOY", "PRETOKEN")
-    return dict(os.environ) | {
-        "DJANGO_SETTINGS_MODULE": "config.settings",
-        "SECRET_KEY": secrets.token_urlsafe(50),
-        "CHAINS_FILE": f"{place / 'chains.toml'},{place / 'finality.toml'}",
-        f"RPC_URLS_{CHAIN_ID}": node.url,
+    return chain_settings(node.url, directory / "chains.toml", directory / "finality.toml") | {
         f"RPC_WS_URL_{CHAIN_ID}": node.rpc_url.replace("http", "ws"),
-        f"FOLLOW_FROM_{CHAIN_ID}": "0",
-        f"DEPLOYER_KEYS_{CHAIN_ID}": ",".join(WALLETS.values()),
         "FARCASTER_AUTH_ORIGIN": issuer_url,
         "FARCASTER_AUTH_DOMAINS": _DOMAIN,
         "MARKET_PROVIDER_CHAINS": "",
@@ -168,26 +173,102 @@ def _environment(place: Path, node: FaultyNode, issuer_url: str) -> dict[str, st
         "WEBHOOK_ALLOWED_NETWORKS": HOST,
         "ALLOWED_HOSTS": "*",
         "TRUSTED_PROXIES": "1",
-        "WEB_HOST": HOST,
         "LOG_LEVEL": "WARNING",
-        "PYTHONWARNINGS": "ignore:You're running the worker with superuser",
         **{f"RATE_LIMIT_{name}": "0" for name in limits},
     }
 
 
-@contextmanager
-def chain_at_work(ground: LoadedService, plan: LoadPlan) -> Iterator[LoadedChain]:
-    """Launch and trade while the block runs, and until there is as much as planned."""
-    chain, is_enough = LoadedChain(ground.launchpad, plan, ground.clients), threading.Event()
-    driver = threading.Thread(target=chain.drive, args=(is_enough,))
-    driver.start()
-    try:
-        yield chain
-    finally:
-        chain.share = 1.0
-        is_enough.set()
-        driver.join()
-    wait_for(lambda: ground.clients.hashes.empty())
+class LoadedRun(Run):
+    """Run of a whole service under load, whose chain, database, clients, streams and receivers must agree."""
+
+    # The requests of the paced load.
+    report = LoadReport()
+
+    def __init__(self, ground: LoadedService, plan: LoadPlan, load: PacedLoad, streams: list[ResumingReader]) -> None:
+        self.ground, self.plan, self.paced, self.streams = ground, plan, load, streams
+        self.chain_counts: dict[str, Any] = {}
+
+    @contextmanager
+    def chain_and_clients(self) -> Iterator[None]:
+        """Launch, trade and send requests while the block runs, and until there is as much as planned."""
+        clients = self.ground.clients
+        driver = LoadedChain(self.ground.launchpad, self.plan, clients, self.done)
+        with clients.at_work():
+            with driver.at_work():
+                wait_for(lambda: clients.indexed)
+                yield
+            wait_for(clients.hashes.empty)
+
+    def targets(self, mix: Mapping[str, int]) -> Targets:
+        """Return tokens and launches that the service has now."""
+        with psycopg.connect(self.ground.database_url) as connection:
+            tokens = connection.execute(_TOKENS).fetchall()
+        clients = self.ground.clients
+        return Targets(clients.port, tokens, list(clients.indexed), dict(clients.key), mix)
+
+    def wait_until_quiet(self) -> None:
+        """Wait until everything that has begun has an end, while processes that end are started again."""
+        self.supervised = self.ground.service
+        with ThreadPoolExecutor(1) as pool:
+            finishing = pool.submit(self._finish)
+            wait_supervised(self, finishing.done)
+            finishing.result()
+
+    def _finish(self) -> None:
+        ground, timeout = self.ground, self.plan.timeout
+        wait_for_deployments([ground.clients.partner], ground.database_url, seconds=timeout)
+        finish_chain(ground.launchpad, ground.database_url, lambda: ground.service.running["follower"].kill())
+        self._wait_for_events(timeout)
+
+    def compare(self) -> list[str]:
+        """Stop everything, and return what failed, was lost, or was made twice."""
+        self.ground.service.stop_all(lambda: self._wait_for_events(_LAST_EVENTS_SECONDS))
+        self.inbox = self.ground.listening.finish()
+        failures = [
+            f"{sample.kind}: {sample.status} {sample.error}"
+            for sample in self.samples()
+            if sample.status != 200 and not sample.is_refusal
+        ]
+        errors, self.chain_counts, self.events = judge(self.ground, self.streams, self.inbox)
+        return [*self.ground.service.proxy.failures(), *failures, *errors]
+
+    def samples(self) -> list[Sample]:
+        """Return all requests."""
+        return [*self.report.samples, *self.ground.clients.samples]
+
+    def figures(self, spans: Sequence[Span]) -> dict[str, Any]:
+        """Return requests by kind, responses by status, and what chain, streams and receivers have."""
+        samples = self.samples()
+        return {
+            "chain": self.chain_counts,
+            "deployments": len(self.ground.clients.partner.answers.orders),
+            "events": self.events,
+            "deliveries": len(self.inbox.receipts),
+            "repeated": len(self.inbox.receipts) - len({receipt[:1] + receipt[2:3] for receipt in self.inbox.receipts}),
+            "reconnects": sum(stream.connections - 1 for stream in self.streams),
+            "statuses": self.ground.service.proxy.statuses(),
+            "requests": dict(Counter(sample.kind for sample in samples if sample.status == 200)),
+            "refused": dict(Counter(sample.kind for sample in samples if sample.is_refusal)),
+            "slowest": {
+                kind: round(max(sample.ended - sample.due for sample in samples if sample.kind == kind), 2)
+                for kind in {sample.kind for sample in samples}
+            },
+            "dropped": self.report.dropped,
+        }
+
+    def _wait_for_events(self, seconds: float) -> None:
+        """Wait until all events are published, streamed and delivered; the comparison finds what is not in time."""
+        endpoints = [target.endpoint_id for target in self.ground.targets]
+        with psycopg.connect(self.ground.database_url, autocommit=True) as connection:
+
+            def are_delivered() -> bool:
+                newest = connection.execute(_NEWEST).fetchone()
+                is_behind = any(
+                    not stream.events or stream.events[-1].id < newest[0] for stream in self.streams if newest
+                )
+                return not is_behind and not is_pending(connection, endpoints)
+
+            wait_at_most(are_delivered, seconds)
 
 
 @contextmanager
@@ -199,45 +280,3 @@ def streams_open(ground: LoadedService, plan: LoadPlan) -> Iterator[list[Resumin
     finally:
         for stream in streams:
             stream.close()
-
-
-def collect_evidence(ground: LoadedService, streams: list[ResumingReader]) -> Evidence:
-    """Stop the processes and the receivers, and return all that the run has left behind."""
-    ground.service.stop_all(lambda: _wait_for_events(ground, streams, seconds=_LAST_EVENTS_SECONDS))
-    return Evidence(
-        rpc_url=ground.node.rpc_url,
-        factory=ground.launchpad.deployment.factory,
-        chain_id=CHAIN_ID,
-        database_url=ground.database_url,
-        clients=ground.clients,
-        streams=streams,
-        inbox=ground.listening.finish(),
-        targets=ground.targets,
-        log=ground.log,
-    )
-
-
-def finish_load(ground: LoadedService, streams: list[ResumingReader], plan: LoadPlan) -> None:
-    """Wait until everything that has begun has an end; what has none after the timeout, the check finds."""
-    wait_for_deployments([ground.clients.partner], ground.database_url, seconds=plan.timeout)
-    follower_chaos.finish_chain(ground.launchpad, ground.database_url)
-    _wait_for_events(ground, streams, seconds=plan.timeout)
-
-
-def _wait_for_events(ground: LoadedService, streams: list[ResumingReader], *, seconds: float) -> None:
-    """Wait until all events are published, streamed and delivered; what is not after so long, the check finds."""
-    healthy, deadline = [target.endpoint_id for target in ground.targets], time.monotonic() + seconds
-
-    def is_over() -> bool:
-        newest = _newest_streamed(ground.database_url)
-        are_streams_behind = any(not stream.events or stream.events[-1].id < newest for stream in streams)
-        is_left = are_streams_behind or event_check.is_pending(ground.database_url, healthy)
-        return not is_left or time.monotonic() > deadline
-
-    wait_for(is_over, seconds=2 * seconds)
-
-
-def _newest_streamed(database_url: str) -> int:
-    with psycopg.connect(database_url) as connection:
-        found = connection.execute("SELECT max(id) FROM events_event WHERE starts_with(type, 'token.')").fetchone()
-    return int(found[0]) if found and found[0] else 0

@@ -1,13 +1,15 @@
 """Watch of the locks that migrations hold and wait for, by samples of pg_locks."""
 
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import psycopg
+
+from tests.chaos.harness import repeatedly
 
 _SAMPLE_SECONDS = 0.02
 # Modes that block writes or reads of a table; the catalogue lacks tables that only their creator sees.
@@ -37,25 +39,25 @@ class Locks:
 @contextmanager
 def watch_locks(database_url: str) -> Iterator[Locks]:
     """Sample the locks of a database while the block runs; a lock may be two intervals longer than measured."""
-    locks, is_over = Locks(), threading.Event()
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        sampler = threading.Thread(target=_sample, args=(connection, locks, is_over))
-        sampler.start()
-        try:
-            yield locks
-        finally:
-            is_over.set()
-            sampler.join()
+    locks = Locks()
+    with (
+        psycopg.connect(database_url, autocommit=True) as connection,
+        repeatedly(partial(_sample, connection, locks, {}), seconds=_SAMPLE_SECONDS),
+    ):
+        yield locks
 
 
-def _sample(connection: "psycopg.Connection[tuple[Any, ...]]", locks: Locks, is_over: threading.Event) -> None:
-    held: dict[tuple[Any, ...], float] = {}
-    while not is_over.wait(_SAMPLE_SECONDS):
-        now = time.monotonic()
-        held = {key: held.get(key, now) for key in connection.execute(_HELD)}
-        for (_, table, mode), since in held.items():
-            if now - since >= locks.longest:
-                locks.longest, locks.longest_of = round(now - since, 2), f"{table}: {mode}"
-        (waited,) = connection.execute(_WAITS).fetchone() or (0.0,)
-        locks.longest_wait = round(max(locks.longest_wait, waited), 2)
-        locks.samples += 1
+def _sample(
+    connection: "psycopg.Connection[tuple[Any, ...]]", locks: Locks, since: dict[tuple[Any, ...], float]
+) -> None:
+    """Update the locks; `since` has when each held one was seen first."""
+    now, held = time.monotonic(), connection.execute(_HELD).fetchall()
+    for key in since.keys() - set(held):
+        del since[key]
+    for key in held:
+        seconds = now - since.setdefault(key, now)
+        if seconds >= locks.longest:
+            locks.longest, locks.longest_of = round(seconds, 2), f"{key[1]}: {key[2]}"
+    (waited,) = connection.execute(_WAITS).fetchone() or (0.0,)
+    locks.longest_wait = round(max(locks.longest_wait, waited), 2)
+    locks.samples += 1

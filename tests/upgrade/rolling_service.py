@@ -4,7 +4,7 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +15,7 @@ import requests
 from config.environment.server_urls import is_web_server_up
 from config.environment.variables import BASE_DIR
 from development.servers.processes import die_with_parent, free_port
+from tests.chaos.harness import Processes
 from tests.processes.nginx import find_nginx
 from tests.processes.service_processes import HOST, Service
 from tests.processes.waiting import wait_for
@@ -107,19 +108,16 @@ def _is_shutting_down(worker: psutil.Process) -> bool:
 
 
 @dataclass(kw_only=True)
-class RollingService:
+class RollingService(Processes):
     """The running processes, at most one of each name except during a replacement."""
 
-    environment: Mapping[str, str]
     proxy: Proxy
     # Log of all processes.
     log: Path
     stack: ExitStack
-    running: dict[str, Service] = field(default_factory=dict)
     # Longest time from SIGTERM to the end of a process by name, in seconds, and exit statuses other than 0.
     stop_seconds: dict[str, float] = field(default_factory=dict)
     statuses: list[str] = field(default_factory=list)
-    _ended_at: dict[str, float] = field(default_factory=dict)
 
     def start_all(self, version: Version) -> None:
         """Start all processes, and wait until the proxy forwards to them."""
@@ -146,15 +144,6 @@ class RollingService:
         """Start a second process at the other port, the backup of the proxy, and wait until it responds."""
         self.running[f"{name} standby"] = self._start(name, version, place=1)
         wait_for(lambda: self._is_ready(name, place=1))
-
-    def restart_ended(self, delay: float) -> None:
-        """Start the processes that ended at least `delay` seconds ago, as a supervisor does."""
-        now = time.monotonic()
-        for name, running in self.running.items():
-            if running.process.poll() is None:
-                self._ended_at.pop(name, None)
-            elif now - self._ended_at.setdefault(name, now) >= delay:
-                running.start()
 
     def stop_all(self, wait_for_events: Callable[[], None]) -> None:
         """Stop what writes events, call the function, and stop what publishes and streams them."""

@@ -19,20 +19,21 @@ from tests.upgrade.upgrade_run import Plan, run
 
 pytestmark = pytest.mark.slow
 
-PLAN = Plan(tokens=100, launches=28, trades=20, pause=2, interval=0.2)
+PLAN = Plan(tokens=100, launches=14, trades=10, pause=2, reads=5.0, interval=0.2)
 
 
 def test_an_upgrade_and_the_way_back_fail_no_request_and_lose_nothing():
     # Not in pytest's directories: a socket's path may have 107 characters at most.
-    with tempfile.TemporaryDirectory() as place:
-        outcome = run(Path(place), PLAN)
-    assert outcome.wrong == []
-    assert outcome.chain["tokens"] == PLAN.launches + outcome.deployments
+    with tempfile.TemporaryDirectory() as directory:
+        result = run(Path(directory), PLAN)
+    assert result.wrong == []
+    figures = result.figures
+    assert figures["chain"]["tokens"] == PLAN.launches + figures["deployments"]
     # Each stream is interrupted by each replacement.
-    assert outcome.reconnects >= 2 * PLAN.streams
-    assert outcome.events and outcome.deliveries >= outcome.events
-    assert set(outcome.stop_seconds) == set(UPGRADE)
-    assert outcome.locks.samples
+    assert figures["reconnects"] >= 2 * PLAN.streams
+    assert figures["events"] and figures["deliveries"] >= figures["events"]
+    assert set(figures["stop_seconds"]) == set(UPGRADE)
+    assert figures["locks"]["samples"]
 
 
 def test_the_watch_finds_a_lock_and_who_waits_for_it(transactional_db):
@@ -74,6 +75,6 @@ def test_the_proxy_answers_503_with_retry_after_without_processes(tmp_path):
         assert response.json() == {"error": "Service is temporarily unavailable"}
 
 
-def test_a_missing_version_is_named(tmp_path):
+def test_a_missing_version_is_named():
     with pytest.raises(MissingVersionError, match="The history lacks no-such-version"):
-        former_version(tmp_path, "no-such-version")
+        former_version("no-such-version")

@@ -3,18 +3,22 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 
+from development.devchain.anvil import CHAIN_ID
 from tests.chaos import deploy_check, event_check, follower_chaos
-from tests.chaos.deploy_service import WALLETS
 from tests.chaos.event_chaos import read_found
 from tests.chaos.event_receivers import Inbox
+from tests.chaos.harness import WALLETS
 from tests.processes.stream_clients import ResumingReader
 from tests.upgrade.upgrade_clients import Clients
+
+if TYPE_CHECKING:
+    from tests.upgrade.loaded_service import LoadedService
 
 _STREAMED = "SELECT id, type FROM events_event WHERE starts_with(type, 'token.') ORDER BY id"
 # Tokens of the development chain and how many events each launch has.
@@ -27,67 +31,54 @@ AND event.type = 'token.indexed' WHERE NOT unindexed AND tokens_token.chain_id =
 _ERROR = re.compile(r" (ERROR|CRITICAL)[ :/](?!.*no swap for an hour)|^Traceback|unregistered task")
 
 
-@dataclass(kw_only=True)
-class Evidence:
-    """All that a run has left behind."""
+def judge(
+    ground: "LoadedService", streams: Sequence[ResumingReader], inbox: Inbox
+) -> tuple[list[str], dict[str, Any], int]:
+    """Return the errors, a line each, what the chain's check has counted, and the number of events.
 
-    rpc_url: str
-    factory: str
-    chain_id: int
-    database_url: str
-    clients: Clients
-    streams: Sequence[ResumingReader]
-    inbox: Inbox
-    targets: Sequence[event_check.Target]
-    log: Path
-    # What the check has counted.
-    chain: dict[str, Any] = field(default_factory=dict)
-    events: int = 0
-
-
-def judge(evidence: Evidence) -> list[str]:
-    """Return the errors, a line each; none if nothing failed, was lost or was made twice."""
-    is_right, evidence.chain, findings = follower_chaos.check(evidence.rpc_url, evidence.database_url)
-    found = read_found(evidence.database_url, evidence.inbox, evidence.targets)
-    evidence.events = len(found.rows)
-    with psycopg.connect(evidence.database_url) as connection:
-        return [
-            *evidence.clients.failures,
-            *([] if is_right else findings.splitlines()),
-            *_judge_deployments(evidence),
-            *event_check.judge_deliveries(evidence.targets, found, {}),
-            *_judge_requests(evidence, connection),
-            *_judge_streams(evidence, connection),
+    There is no error if nothing was lost or made twice.
+    """
+    errors, counts = follower_chaos.check(ground.node.rpc_url, ground.database_url)
+    found = read_found(ground.database_url, inbox, ground.targets)
+    with psycopg.connect(ground.database_url) as connection:
+        errors += [
+            *ground.clients.errors,
+            *_judge_deployments(ground),
+            *event_check.judge_deliveries(ground.targets, found, {}),
+            *_judge_requests(ground.clients, connection),
+            *_judge_streams(streams, connection),
         ]
+    return errors, counts, len(found.rows)
 
 
-def _judge_deployments(evidence: Evidence) -> list[str]:
-    chain = deploy_check.read_chain(evidence.rpc_url, factory=evidence.factory, wallets=tuple(WALLETS))
+def _judge_deployments(ground: "LoadedService") -> list[str]:
+    factory = ground.launchpad.deployment.factory
+    chain = deploy_check.read_chain(ground.node.rpc_url, factory=factory, wallets=tuple(WALLETS))
     sent = {transaction.tx_hash for transaction in chain.sent}
     # Others launch by the same factory.
     own = tuple(launch for launch in chain.launches if launch.tx_hash in sent)
-    rows = deploy_check.read_rows(evidence.database_url)
-    return deploy_check.judge(evidence.clients.partner.answers, replace(chain, launches=own), rows)
+    rows = deploy_check.read_rows(ground.database_url)
+    return deploy_check.judge(ground.clients.partner.answers, replace(chain, launches=own), rows)
 
 
-def _judge_requests(evidence: Evidence, connection: "psycopg.Connection[Any]") -> Iterator[str]:
+def _judge_requests(clients: Clients, connection: "psycopg.Connection[Any]") -> Iterator[str]:
     """Compare the successful calls with the rows."""
     statuses = connection.execute("SELECT tx_hash, status FROM tokens_indexrequest").fetchall()
     counts = Counter(tx_hash for tx_hash, status in statuses if status in ("indexed", "confirmed"))
-    for tx_hash in evidence.clients.indexed:
+    for tx_hash in clients.indexed:
         if counts[tx_hash] != 1:
             yield f"{tx_hash} was indexed, and has {counts[tx_hash]} requests"
     pretokens = {str(row[0]) for row in connection.execute("SELECT id FROM pretokens_pretoken")}
-    for pretoken in set(evidence.clients.pretokens) ^ pretokens:
+    for pretoken in set(clients.pretokens) ^ pretokens:
         yield f"pretoken {pretoken} is only in one of responses and database"
-    for address, count in connection.execute(_LAUNCH_EVENTS, [evidence.chain_id]):
+    for address, count in connection.execute(_LAUNCH_EVENTS, [CHAIN_ID]):
         if count != 1:
             yield f"token {address} has {count} events of its launch"
 
 
-def _judge_streams(evidence: Evidence, connection: "psycopg.Connection[Any]") -> Iterator[str]:
+def _judge_streams(streams: Sequence[ResumingReader], connection: "psycopg.Connection[Any]") -> Iterator[str]:
     published = connection.execute(_STREAMED).fetchall()
-    for number, stream in enumerate(evidence.streams):
+    for number, stream in enumerate(streams):
         received = [(event.id, event.type) for event in stream.events]
         if received != published:
             missing, repeated = set(published) - set(received), len(received) - len(set(received))

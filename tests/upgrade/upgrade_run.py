@@ -1,29 +1,26 @@
 """Run of an upgrade and the way back under load, after which chain, database and clients must agree."""
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
+from tests.chaos.harness import Fault, Result, Span, kill_and_compare
+from tests.faults.paced_load import MIX, PacedLoad, paced_load
+from tests.processes.stream_clients import ResumingReader
 from tests.processes.waiting import wait_for
 from tests.upgrade.former_version import Version, former_version, this_version
-from tests.upgrade.loaded_service import (
-    LoadedChain,
-    LoadedService,
-    LoadPlan,
-    chain_at_work,
-    collect_evidence,
-    finish_load,
-    loaded_service,
-    streams_open,
-)
+from tests.upgrade.loaded_service import LoadedRun, LoadedService, LoadPlan, loaded_service, streams_open
 from tests.upgrade.lock_watch import Locks, watch_locks
 from tests.upgrade.rolling_service import UPGRADE
-from tests.upgrade.upgrade_check import Evidence, judge, judge_log
-from tests.upgrade.upgrade_clients import KINDS, Clients
+from tests.upgrade.upgrade_check import judge_log
+
+# Clients whose requests are counted between two steps; launches and reads come at their own rates.
+_COUNTED = ("deployments", "pretokens")
+_MIX = MIX | {"/docs": 1, "/creators/{admin}": 1, "/api/tokens?sort=asc": 1}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,107 +29,88 @@ class Plan(LoadPlan):
 
     # Commit of the former version; empty for the default.
     ref: str = ""
-    # Requests of the clients between two steps.
-    pause: int
+    # Requests of the counted clients between two steps, and reads a second.
+    pause: int = 50
+    reads: float = 20.0
 
 
-@dataclass
-class Outcome:
-    """The outcome of a run."""
-
-    former: str = ""
-    new: str = ""
-    migrations: list[str] = field(default_factory=list)
-    locks: Locks = field(default_factory=Locks)
-    # Seconds of each step by its name.
-    steps: dict[str, float] = field(default_factory=dict)
-    stop_seconds: dict[str, float] = field(default_factory=dict)
-    # Successful requests, those that were retried after 503, and the longest response time in seconds, by kind.
-    requests: dict[str, int] = field(default_factory=dict)
-    retried: dict[str, int] = field(default_factory=dict)
-    slowest: dict[str, float] = field(default_factory=dict)
-    chain: dict[str, Any] = field(default_factory=dict)
-    # All responses of the proxy by status.
-    statuses: dict[str, int] = field(default_factory=dict)
-    deployments: int = 0
-    events: int = 0
-    deliveries: int = 0
-    repeated: int = 0
-    reconnects: int = 0
-    seconds: float = 0.0
-    # What the check found wrong.
-    wrong: list[str] = field(default_factory=list)
-
-
-def run(place: Path, plan: Plan) -> Outcome:
+def run(directory: Path, plan: Plan) -> Result:
     """Upgrade from the former version to this one under load, return to the former one, and check the result.
 
     Raises MissingVersionError.
     """
-    started = time.monotonic()
-    (place / "former").mkdir()
-    former, new = former_version(place / "former", plan.ref), this_version()
-    outcome = Outcome(former=former.commit, new=new.commit)
-    with loaded_service(place, plan, former) as ground:
-        with streams_open(ground, plan) as streams:
-            with ground.clients.at_work(readers=plan.readers), chain_at_work(ground, plan) as chain:
-                _change_versions(ground, plan, chain, outcome, former=former, new=new)
-            finish_load(ground, streams, plan)
-        evidence = collect_evidence(ground, streams)
-        outcome.wrong = [*ground.service.proxy.failures(), *ground.service.statuses, *judge(evidence)]
-        outcome.wrong += judge_log(ground.log)
-        _count(outcome, ground, evidence)
-    outcome.seconds = round(time.monotonic() - started, 1)
-    return outcome
+    former, new = former_version(plan.ref), this_version()
+    with (
+        loaded_service(directory, plan, former) as ground,
+        paced_load() as load,
+        streams_open(ground, plan) as streams,
+    ):
+        upgrade = _UpgradeRun(ground, plan, load, streams, former=former, new=new)
+        return kill_and_compare(upgrade, faults=len(upgrade.faults))
 
 
-def _change_versions(
-    ground: LoadedService, plan: Plan, chain: LoadedChain, outcome: Outcome, *, former: Version, new: Version
-) -> None:
-    """Migrate, replace each process by that of the new version, and then again by that of the former one."""
-    service, environment = ground.service, ground.service.environment
+class _UpgradeRun(LoadedRun):
+    """Each step is a fault: `migrate`, and each process replaced by another version's."""
 
-    def migrate() -> None:
-        with watch_locks(ground.database_url) as outcome.locks:
-            new.manage(environment, "migrate", "--verbosity", "0")
+    def __init__(
+        self,
+        ground: LoadedService,
+        plan: Plan,
+        load: PacedLoad,
+        streams: list[ResumingReader],
+        *,
+        former: Version,
+        new: Version,
+    ) -> None:
+        super().__init__(ground, plan, load, streams)
+        self._plan, self._former, self._new, self._locks = plan, former, new, Locks()
+        self._applied, self._steps = _migrations(ground.database_url), 0
+        # Producers first on the way back: processes of the former version never get a message of the new one.
+        steps = [("upgrade", name, new) for name in UPGRADE] + [("return", name, former) for name in reversed(UPGRADE)]
+        self.faults = {"migrate": Fault(self._migrate, self._wait_for_requests)} | {
+            f"{way} of {name}": Fault(
+                lambda name=name, version=version: ground.service.replace(name, version), self._wait_for_requests
+            )
+            for way, name, version in steps
+        }
 
-    applied = _migrations(ground.database_url)
-    steps: dict[str, Callable[[], None]] = {"migrate": migrate}
-    steps |= {f"upgrade of {name}": lambda name=name: service.replace(name, new) for name in UPGRADE}
-    # Producers first: processes of the former version never get a message of the new one.
-    steps |= {f"return of {name}": lambda name=name: service.replace(name, former) for name in reversed(UPGRADE)}
-    _wait_for_requests(ground.clients, plan)
-    for number, (name, step) in enumerate(steps.items()):
-        begun = time.monotonic()
-        step()
-        outcome.steps[name] = round(time.monotonic() - begun, 1)
-        chain.share = (number + 1) / len(steps)
-        _wait_for_requests(ground.clients, plan)
-    outcome.migrations = sorted(_migrations(ground.database_url) - applied)
+    @contextmanager
+    def load(self) -> Iterator[None]:
+        with self.chain_and_clients():
+            self.paced.begin(self.targets(_MIX), rate=self._plan.reads)
+            yield
+            self.report = self.paced.finish()
 
+    def done(self) -> float:
+        return self._steps / len(self.faults)
 
-def _wait_for_requests(clients: Clients, plan: Plan) -> None:
-    """Wait until the clients have made as many further requests of each kind as planned; launches are apart."""
-    before, kinds = dict(clients.successes), [kind for kind in KINDS if kind != "index calls"]
+    def compare(self) -> list[str]:
+        errors = super().compare()
+        return [*errors, *self.ground.service.statuses, *judge_log(self.ground.log)]
 
-    def have_made_them() -> bool:
-        return all(clients.successes[kind] - before.get(kind, 0) >= plan.pause for kind in kinds)
+    def figures(self, spans: Sequence[Span]) -> dict[str, Any]:
+        applied = _migrations(self.ground.database_url)
+        return super().figures(spans) | {
+            "former": self._former.commit,
+            "new": self._new.commit,
+            "migrations": sorted(applied - self._applied),
+            "locks": asdict(self._locks),
+            "steps": {span.name: round(span.ended - span.began, 1) for span in spans},
+            "stop_seconds": self.ground.service.stop_seconds,
+        }
 
-    wait_for(have_made_them, seconds=plan.timeout)
+    def _migrate(self) -> None:
+        with watch_locks(self.ground.database_url) as self._locks:
+            self._new.manage(self.ground.service.environment, "migrate", "--verbosity", "0")
+
+    def _wait_for_requests(self) -> None:
+        """Wait until the clients have made as many further requests of each kind as planned."""
+        clients = self.ground.clients
+        goals = {kind: clients.count(kind) + self._plan.pause for kind in _COUNTED}
+        wait_for(lambda: all(clients.count(kind) >= goal for kind, goal in goals.items()), seconds=self._plan.timeout)
+        self._steps += 1
 
 
 def _migrations(database_url: str) -> set[str]:
     with psycopg.connect(database_url) as connection:
         return {f"{app}/{name}" for app, name in connection.execute("SELECT app, name FROM django_migrations")}
-
-
-def _count(outcome: Outcome, ground: LoadedService, evidence: Evidence) -> None:
-    clients = ground.clients
-    outcome.requests, outcome.retried = dict(clients.successes), dict(clients.retried)
-    outcome.slowest, outcome.stop_seconds = clients.slowest, ground.service.stop_seconds
-    outcome.statuses = ground.service.proxy.statuses()
-    outcome.deployments = len(clients.partner.answers.orders)
-    outcome.chain, outcome.events = evidence.chain, evidence.events
-    outcome.deliveries = len(evidence.inbox.receipts)
-    outcome.repeated = outcome.deliveries - len({receipt[:1] + receipt[2:3] for receipt in evidence.inbox.receipts})
-    outcome.reconnects = sum(stream.connections - 1 for stream in evidence.streams)
