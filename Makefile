@@ -46,23 +46,23 @@ fuzz: .venv/installed-dev development/devchain/node_modules/installed
 
 # Makes thousands of launches and trades on the development chain, reorganises it, and repeatedly kills its follower.
 chaos: .venv/installed-dev development/devchain/node_modules/installed
-	$(BIN)/python -m benchmarks.chaos.follower_chaos
+	$(BIN)/python -m benchmarks.chaos follower
 
 # Requests deployments on the development chain, and repeatedly kills the service's processes and servers.
 deploy-chaos: .venv/installed-dev development/devchain/node_modules/installed
-	$(BIN)/python -m benchmarks.chaos.deploy_chaos
+	$(BIN)/python -m benchmarks.chaos deploy
 
 # Changes tokens, and repeatedly kills the processes and servers that deliver the events to webhook receivers.
 event-chaos: .venv/installed-dev
-	$(BIN)/python -m benchmarks.chaos.event_chaos
+	$(BIN)/python -m benchmarks.chaos event
 
 # Upgrades from the last version to this one under load and returns, with a million tokens.
 upgrade-under-load: .venv/installed-dev development/devchain/node_modules/installed nginx
-	$(BIN)/python -m benchmarks.chaos.upgrade_under_load
+	$(BIN)/python -m benchmarks.chaos upgrade
 
 # Half an hour at half of the measured ceiling, while each minute something ends or stalls. Root makes disks full, too.
 load-and-faults: .venv/installed-dev development/devchain/node_modules/installed nginx
-	$(BIN)/python -m benchmarks.chaos.load_and_faults
+	$(BIN)/python -m benchmarks.chaos faults
 
 # Runs all benchmarks that guard a limit (benchmarks/README.md); ONLY names some, SMALL=1 shows that each starts and ends.
 benchmarks: .venv/installed-dev development/devchain/node_modules/installed nginx chromium

@@ -51,17 +51,17 @@ _GUARDS = {
     "scaling": _Guard("scaling", "", "--only replica"),
     "completeness": _Guard("chaos.completeness", "", "--launches 300"),
     "chaos": _Guard(
-        "chaos.follower_chaos", "--launches 600 --trades 900", "--launches 20 --trades 20 --kills 2 --reorgs 2"
+        "chaos", "follower --launches 600 --trades 900", "follower --launches 20 --trades 20 --kills 2 --reorgs 2"
     ),
-    "deploy-chaos": _Guard("chaos.deploy_chaos", "", "--orders 20 --workers 2 --kills 3"),
-    "event-chaos": _Guard("chaos.event_chaos", "--events 3000 --kills 20", "--events 300 --kills 5"),
+    "deploy-chaos": _Guard("chaos", "deploy", "deploy --orders 20 --workers 2 --kills 3"),
+    "event-chaos": _Guard("chaos", "event --events 3000 --kills 20", "event --events 300 --kills 5"),
     "migrations": _Guard("migration_locks", "", "--help"),
     "upgrade": _Guard(
-        "chaos.upgrade_under_load", "--tokens 100000", "--tokens 200 --launches 10 --trades 10 --pause 3"
+        "chaos", "upgrade --tokens 100000", "upgrade --tokens 200 --launches 10 --trades 10 --pause 3"
     ),
     "attacks": _Guard("attacks", "--start", "--start --seconds 1 --only long-lists"),
     "faults": _Guard(
-        "chaos.load_and_faults", "", "--minutes 1 --every 30 --lasting 3 --ceiling-seconds 5 --tokens 200"
+        "chaos", "faults", "faults --minutes 1 --every 30 --lasting 3 --ceiling-seconds 5 --tokens 200"
     ),
 }
 

@@ -22,9 +22,9 @@ from config.celery import app as celery_app
 from config.redis import call_counts
 from config.urls import urlpatterns as service_urls
 from tests.processes.at_once import blocked_sessions, call_at_once
+from tests.processes.service_processes import service
 from tests.processes.waiting import wait_for
 from tests.rows.factories import PartnerKeyFactory
-from tests.tokens.indexing.test_worker_kill import kill, worker
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls(__name__), pytest.mark.usefixtures("no_calls")]
 
@@ -199,14 +199,14 @@ def test_a_worker_that_is_killed_while_it_stores_neither_loses_nor_doubles_a_cal
         with other.cursor() as cursor:
             cursor.execute("BEGIN")
             cursor.execute("LOCK TABLE accounts_keyusage IN ACCESS EXCLUSIVE MODE")
-            with worker(service_environment) as process:
+            with service("worker", service_environment) as worker:
                 broker = settings.REDIS_URL.replace("unix://", "redis+socket://").replace("?db", "?virtual_host")
                 with celery_app.connection_for_write(broker) as to:
                     tasks.store_key_usage.apply_async(connection=to)
                 # It has taken the batch and begun to add it.
                 wait_for(blocked_sessions)
-                kill(process)
-            assert process.returncode == -signal.SIGKILL
+                worker.kill()
+            assert worker.process.returncode == -signal.SIGKILL
             # Calls go on meanwhile.
             count(key, times=2)
             cursor.execute("COMMIT")

@@ -48,7 +48,7 @@ _WRITERS = 6
 # How long a killed server stays down, at most.
 _AWAY_SECONDS = 1.5
 # Timeouts for transactions that are to be caught in the middle: a publisher's and a writer's.
-_CATCH_SECONDS, _COMMIT_SECONDS = 10.0, 3.0
+_CATCH_SECONDS, _COMMIT_SECONDS = 30.0, 3.0
 # Tables that a publisher writes in turn, so that a lock on one catches it inside its transaction.
 _WRITTEN = ("events_event", "accounts_webhookdelivery")
 _CAUGHT = """

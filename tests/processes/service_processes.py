@@ -5,7 +5,7 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -71,6 +71,24 @@ def service(name: str, environment: Mapping[str, str], *, log: Path | None = Non
         yield running
     finally:
         running.kill()
+
+
+@contextmanager
+def managing(words: Sequence[str], environment: Mapping[str, str]) -> Iterator["subprocess.Popen[str]"]:
+    """Run a manage.py command while the block runs, with its errors in a pipe; it is killed where it still runs."""
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", *words],
+        cwd=BASE_DIR,
+        env=dict(environment),
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=die_with_parent(signal.SIGKILL),
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
 
 
 @contextmanager

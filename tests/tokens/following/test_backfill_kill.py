@@ -1,19 +1,15 @@
 """Tests of killed and stopped backfills: the next run resumes where it was, without a gap and without a duplicate."""
 
-import os
 import random
 import signal
 import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 import pytest
 
-from config.environment.variables import BASE_DIR
-from development.servers.processes import die_with_parent
 from tests.nodes.faulty_node import FaultyNode
 from tests.nodes.following_chain import final, install, wrong_rows
+from tests.processes.service_processes import managing
 from tests.processes.waiting import wait_for
 from tests.simulator import Faults, SimulatedChain, Traffic, serve
 from tokens.models import Coverage, Token
@@ -23,25 +19,12 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 KILLED = 3
 
 
-@contextmanager
-def backfill(chain: SimulatedChain, environment: dict[str, str], *more: str) -> Iterator[subprocess.Popen[str]]:
+def backfill(
+    chain: SimulatedChain, environment: dict[str, str], *more: str
+) -> AbstractContextManager["subprocess.Popen[str]"]:
     """Start the command as a process, which is killed at the end where it still runs."""
     words = ["backfill", f"--chain={chain.chain_id}", "--from=0", f"--to={final(chain)}", *more]
-    process = subprocess.Popen(
-        [sys.executable, "manage.py", *words],
-        cwd=BASE_DIR,
-        env=environment,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=die_with_parent(signal.SIGKILL),
-    )
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    return managing(words, environment)
 
 
 def done_to() -> int:

@@ -3,8 +3,6 @@
 import os
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
@@ -14,12 +12,11 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
 
-from config.environment.variables import BASE_DIR
 from development.devchain.anvil import CHAIN_ID
-from development.servers.processes import die_with_parent
 from tests.nodes.followed import listed
 from tests.nodes.recordings import recorded_chain
 from tests.nodes.relay import relay
+from tests.processes.service_processes import managing
 from tests.processes.waiting import wait_for
 from tokens.following.follower import follow_chains
 from tokens.indexing import index_requests
@@ -45,22 +42,9 @@ def following(*chain_ids):
         thread.join()
 
 
-@contextmanager
 def process(environment, *words):
     """Start `manage.py follow` as its own process; killed at the end."""
-    running = subprocess.Popen(
-        [sys.executable, "manage.py", "follow", *words],
-        cwd=BASE_DIR,
-        env=environment | {"FOLLOW_POLL_SECONDS": "0.2"},
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=die_with_parent(signal.SIGKILL),
-    )
-    try:
-        yield running
-    finally:
-        running.kill()
-        running.communicate()
+    return managing(["follow", *words], environment | {"FOLLOW_POLL_SECONDS": "0.2"})
 
 
 @pytest.fixture(autouse=True)

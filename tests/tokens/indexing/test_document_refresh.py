@@ -17,10 +17,10 @@ from config.environment.variables import BASE_DIR
 from config.postgresql.advisory_locks import LockHeldError
 from tests.nodes.document_host import DocumentHost, Page, document_host, json_page, redirect
 from tests.processes.database_gates import database_gate
+from tests.processes.fork_server import fork_server
 from tests.processes.waiting import wait_for
 from tests.rows.factories import TokenDocumentFactory, TokenFactory
 from tests.rows.written_facts import drawn_launches, launch_facts_of, write_all
-from tests.tokens.indexing.test_worker_kill import celery
 from tokens.indexing import tasks
 from tokens.indexing.documents import fetching
 from tokens.models import Token, TokenDocument
@@ -323,7 +323,9 @@ def test_a_worker_of_its_queue_fetches_what_beat_enqueues(host, service_environm
     environment = service_environment | {"OUTBOUND_ALLOWED_NETWORKS": "127.0.0.1"}
     beat = ["beat", "--scheduler", "celery.beat:Scheduler", "--pidfile=", "--schedule", str(tmp_path / "schedule")]
     of_documents = ["worker", "--queues", "documents", "--concurrency", "1", "--loglevel", "warning"]
-    with celery(*beat, environment=environment), celery(*of_documents, environment=environment):
+    with fork_server(environment) as server:
+        server.celery(*beat)
+        server.celery(*of_documents)
         wait_for(lambda: TokenDocument.objects.filter(status="fetched").exists())
     assert (Token.objects.get(pk=document.pk).description, host.received) == ("A coffee.", ["/a"])
 

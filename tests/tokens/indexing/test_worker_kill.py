@@ -1,12 +1,6 @@
 """Workers that are killed at any instant lose no transaction: the rows are stored, and the sweeper enqueues again."""
 
-import os
-import signal
-import subprocess
-import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -16,13 +10,12 @@ from eth_utils.crypto import keccak
 from hexbytes import HexBytes
 
 from config.celery import app as celery_app
-from config.environment.variables import BASE_DIR
 from development.devchain import node_client
 from development.devchain.anvil import CHAIN_ID
 from development.devchain.launch_transactions import DevLaunchConfig, deployment_config
-from development.servers.processes import die_with_parent
 from tests.nodes.devchain_launches import SENDER, Launchpad
 from tests.nodes.relay import relay
+from tests.processes.service_processes import service
 from tests.processes.waiting import wait_for
 from tests.rows.factories import IndexRequestFactory
 from tokens.indexing import tasks
@@ -30,7 +23,7 @@ from tokens.models import IndexRequest, Token
 
 pytestmark = pytest.mark.slow
 
-LAUNCHES, PASSED, WORKERS = 200, 100, 2
+LAUNCHES, PASSED, WORKERS = 30, 10, 2
 
 
 class Gate:
@@ -58,33 +51,6 @@ class Gate:
             self.waiting += held
         if held:
             self._opened.wait()
-
-
-@contextmanager
-def celery(*words: str, environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a Celery process, the first of a group of its own; the whole group is killed at the end."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "celery", "-A", "config.celery", *words],
-        cwd=BASE_DIR,
-        env=environment,
-        start_new_session=True,
-        preexec_fn=die_with_parent(signal.SIGKILL),
-    )
-    try:
-        yield process
-    finally:
-        kill(process)
-
-
-def kill(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-def worker(environment: dict[str, str]) -> Any:
-    words = ["worker", "--pool", "prefork", "--concurrency", str(WORKERS), "--loglevel", "warning"]
-    return celery(*words, environment=environment)
 
 
 def sign_launch(launchpad: Launchpad) -> tuple[str, str]:
@@ -118,7 +84,7 @@ def count(*statuses: str) -> int:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_no_transaction_is_lost_or_doubled_when_all_workers_are_killed(own_launchpad, service_environment, tmp_path):
+def test_no_transaction_is_lost_or_doubled_when_all_workers_are_killed(own_launchpad, service_environment):
     launched = [own_launchpad.send() for _ in range(LAUNCHES)]
     for tx_hash in launched:
         own_launchpad.mined(tx_hash)
@@ -130,21 +96,20 @@ def test_no_transaction_is_lost_or_doubled_when_all_workers_are_killed(own_launc
     gate.count(launched)
     with relay(own_launchpad.deployment.rpc_url, before=gate.pass_through) as url:
         # A process that the gate blocks must not retry, so that the waiting ones are different workers.
-        timeouts = {"RPC_TIMEOUT_SECONDS": "120", "OVERRIDE_INDEX_LEASE_SECONDS": "2"}
+        timeouts = {"RPC_TIMEOUT_SECONDS": "120", "OVERRIDE_INDEX_LEASE_SECONDS": "2", "WORKER_PROCESSES": str(WORKERS)}
         environment = service_environment | timeouts | {f"RPC_URLS_{CHAIN_ID}": url}
-        with worker(environment) as killed:
-            # Both workers have a transaction in progress.
+        with service("worker", environment) as worker:
+            # Both processes have a transaction in progress.
             wait_for(lambda: gate.waiting >= WORKERS)
-            kill(killed)
-        assert count("indexed") == Token.objects.count() == PASSED
-        tried = IndexRequest.objects.get(tx_hash=late)
-        assert (tried.status, tried.attempts > 0) == ("pending", True)
-
-        assert own_launchpad.rpc("eth_sendRawTransaction", signed) == late
-        gate.open()
-        schedule = str(tmp_path / "beat")
-        with worker(environment), celery("beat", "--schedule", schedule, environment=environment):
-            wait_for(lambda: count("indexed", "confirmed") == LAUNCHES + 1)
+            worker.kill()
+            assert count("indexed") == Token.objects.count() == PASSED
+            tried = IndexRequest.objects.get(tx_hash=late)
+            assert (tried.status, tried.attempts > 0) == ("pending", True)
+            assert own_launchpad.rpc("eth_sendRawTransaction", signed) == late
+            gate.open()
+            worker.start()
+            with service("beat", environment):
+                wait_for(lambda: count("indexed", "confirmed") == LAUNCHES + 1)
     assert Token.objects.listed().count() == LAUNCHES + 1
     assert set(Token.objects.values_list("tx_hash", flat=True)) == {late, *launched}
     assert count("pending", "failed", "orphaned") == 0

@@ -15,10 +15,10 @@ from config.site.colors import READABLE, contrast, parse_color
 from tests.config.site.test_site_look import stylesheet_text
 from tests.html_pages import HOSTILE
 from tests.nodes.document_host import DocumentHost, Page, document_host, redirect
+from tests.processes.fork_server import fork_server
 from tests.processes.waiting import wait_for
 from tests.rows.factories import SolanaTokenFactory, TokenFactory
 from tests.rows.pictures import GREEN, decoded, encoded, plain_picture, png_bomb
-from tests.tokens.indexing.test_worker_kill import celery
 from tokens.site.pictures import tasks
 from tokens.site.pictures.picture_files import prune_pictures, read_picture, store_picture
 from tokens.site.pictures.placeholders import TINTS, initials, placeholder_svg, tint_number
@@ -338,7 +338,9 @@ def test_a_worker_of_the_documents_queue_fetches_pictures(client, host, service_
     beat = ["beat", "--scheduler", "celery.beat:Scheduler", "--pidfile=", "--schedule", str(tmp_path / "schedule")]
     of_documents = ["worker", "--queues", "documents", "--concurrency", "1", "--loglevel", "warning"]
     assert is_placeholder(client.get(picture_path(token)))
-    with celery(*beat, environment=environment), celery(*of_documents, environment=environment):
+    with fork_server(environment) as server:
+        server.celery(*beat)
+        server.celery(*of_documents)
         wait_for(lambda: read_picture(picture_key(token.img_url)))
     assert (client.get(picture_path(token)).headers["Content-Type"], host.received) == ("image/webp", ["/a"])
 
