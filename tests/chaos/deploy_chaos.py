@@ -14,24 +14,9 @@ from config.environment.server_urls import is_web_server_up
 from development.devchain.anvil import run_anvil
 from development.devchain.deploy_contracts import deploy_contracts
 from development.servers.processes import free_port
+from tests.chaos import harness
 from tests.chaos.deploy_check import judge, read_chain, read_rows
 from tests.chaos.deploy_clients import Answers, Partner, order
-from tests.chaos.harness import (
-    WALLETS,
-    Fault,
-    Processes,
-    Result,
-    Run,
-    Span,
-    chain_settings,
-    create_accounts,
-    kill_and_compare,
-    manage,
-    restart,
-    servers,
-    settings_of,
-    wait_at_most,
-)
 from tests.nodes.faulty_node import FaultyNode, Losses
 from tests.processes.own_postgresql import OwnPostgres
 from tests.processes.own_valkey import OwnServer
@@ -68,16 +53,19 @@ class Plan:
     timeout: float = 600.0
 
 
-def run(directory: Path, plan: Plan) -> Result:
-    """Send the planned requests while the planned kills happen, and check that each became exactly one token."""
+def run(directory: Path, plan: Plan, *, source: str = "") -> harness.Result:
+    """Send the planned requests while the planned kills happen, and check that each became exactly one token.
+
+    `source` is the URL of a migrated database to copy, if there is one.
+    """
     losses = Losses(seed=plan.seed, lost=plan.lost, late=plan.late, late_seconds=plan.late_seconds)
     with (
         _chain(directory, plan.block_time) as (rpc_url, factory),
-        servers(directory) as (postgres, valkey),
+        harness.servers(directory) as (postgres, valkey),
         FaultyNode(rpc_url, losses).running() as node,
     ):
-        environment = settings_of(
-            **chain_settings(node.url, directory / "chains.toml"),
+        environment = harness.settings_of(
+            **harness.chain_settings(node.url, directory / "chains.toml"),
             DATABASE_URL=postgres.url,
             REDIS_URL=valkey.url,
             PORT=str(free_port()),
@@ -87,11 +75,11 @@ def run(directory: Path, plan: Plan) -> Result:
             RPC_TIMEOUT_SECONDS="2",
             RATE_LIMIT_KEYED="0",
         )
-        manage(environment, "migrate", "--verbosity", "0")
+        harness.migrate(environment, source)
         lines = ("web", *["worker"] * max(1, plan.workers // _TASKS), "beat")
-        with Processes(environment).at_work(*lines) as processes:
+        with harness.Processes(environment).at_work(*lines) as processes:
             deploying = _DeployRun(plan, processes, postgres, valkey, node, factory)
-            return kill_and_compare(deploying, faults=plan.kills)
+            return harness.kill_and_compare(deploying, faults=plan.kills)
 
 
 @contextmanager
@@ -105,11 +93,11 @@ def _chain(directory: Path, block_time: float) -> Iterator[tuple[str, str]]:
         yield rpc_url, factory
 
 
-class _DeployRun(Run):
+class _DeployRun(harness.Run):
     def __init__(
         self,
         plan: Plan,
-        processes: Processes,
+        processes: harness.Processes,
         postgres: OwnPostgres,
         valkey: OwnServer,
         node: FaultyNode,
@@ -120,12 +108,12 @@ class _DeployRun(Run):
         rng = random.Random(plan.seed)
         workers, web, beat = processes.of("worker"), processes.of("web"), processes.of("beat")
         kinds = {
-            "worker": Fault(lambda: restart(rng.choice(workers))),
-            "child of a worker": Fault(lambda: rng.choice(workers).kill_child(rng)),
-            "web server": Fault(lambda: restart(*web)),
-            "Valkey": Fault(valkey.kill, valkey.start, lambda: rng.uniform(0.0, _AWAY_SECONDS)),
-            "PostgreSQL": Fault(postgres.kill, postgres.start, lambda: rng.uniform(0.0, _AWAY_SECONDS)),
-            "beat": Fault(lambda: restart(*beat)),
+            "worker": harness.Fault(lambda: harness.restart(rng.choice(workers))),
+            "child of a worker": harness.Fault(lambda: rng.choice(workers).kill_child(rng)),
+            "web server": harness.Fault(lambda: harness.restart(*web)),
+            "Valkey": harness.Fault(valkey.kill, valkey.start, lambda: rng.uniform(0.0, _AWAY_SECONDS)),
+            "PostgreSQL": harness.Fault(postgres.kill, postgres.start, lambda: rng.uniform(0.0, _AWAY_SECONDS)),
+            "beat": harness.Fault(lambda: harness.restart(*beat)),
         }
         self.faults = {kind: kinds[kind] for kind in rng.sample(list(kinds), len(kinds))}
 
@@ -133,7 +121,7 @@ class _DeployRun(Run):
     def load(self) -> Iterator[None]:
         plan, environment = self._plan, self._processes.environment
         names, port = [f"Partner {number}" for number in range(plan.partners)], int(environment["PORT"])
-        keys, _ = create_accounts(environment, names)
+        keys, _ = harness.create_accounts(environment, names)
         self._partners = [Partner(name, key, port, self._answers) for name, key in zip(names, keys, strict=True)]
         wait_for(lambda: is_web_server_up(HOST, port))
         with ThreadPoolExecutor(plan.clients) as pool:
@@ -152,10 +140,10 @@ class _DeployRun(Run):
         wait_for_deployments(self._partners, self._database_url, seconds=self._plan.timeout)
 
     def compare(self) -> list[str]:
-        self._chain = read_chain(self._node.rpc_url, factory=self._factory, wallets=tuple(WALLETS))
+        self._chain = read_chain(self._node.rpc_url, factory=self._factory, wallets=tuple(harness.WALLETS))
         return judge(self._answers, self._chain, read_rows(self._database_url))
 
-    def figures(self, spans: Sequence[Span]) -> dict[str, Any]:
+    def figures(self, spans: Sequence[harness.Span]) -> dict[str, Any]:
         return {
             "orders": len(self._answers.orders),
             "answers": sum(map(len, self._answers.orders.values())),
@@ -186,7 +174,7 @@ def wait_for_deployments(partners: Sequence[Partner], database_url: str, *, seco
     """Wait until all deployments have an end, or for the seconds, and have the partners request their statuses."""
     with psycopg.connect(database_url, autocommit=True) as connection:
         for rows in (_UNFINISHED, _OPEN):
-            wait_at_most(lambda rows=rows: not connection.execute(rows).rowcount, seconds)
+            harness.wait_at_most(lambda rows=rows: not connection.execute(rows).rowcount, seconds)
     by_name = {partner.name: partner for partner in partners}
     for name, request_key in list(partners[0].answers.orders):
         by_name[name].status(request_key)

@@ -27,7 +27,7 @@ from tests.processes.waiting import wait_for
 STUCK_SECONDS = 2
 
 
-@dataclass(kw_only=True)
+@dataclass
 class DeployService:
     """Web server, worker and beat on one database."""
 
@@ -120,14 +120,6 @@ def run_deploy_service(chains_file: Path) -> Iterator[DeployService]:
             service("web", environment) as web,
             fork_server(environment, of="tests.processes.forked_celery") as processes,
         ):
-            running = DeployService(
-                environment=environment,
-                node=relay,
-                signer=signer,
-                factory=deployment.factory,
-                partner_key=key,
-                web=web,
-                fork_server=processes,
-            )
+            running = DeployService(environment, relay, signer, deployment.factory, key, web, processes)
             with running.at_work():
                 yield running

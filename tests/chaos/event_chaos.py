@@ -13,6 +13,7 @@ from typing import Any
 import psycopg
 
 from config.environment.variables import BASE_DIR
+from tests.chaos import harness
 from tests.chaos.event_check import (
     Found,
     Target,
@@ -25,20 +26,6 @@ from tests.chaos.event_check import (
 )
 from tests.chaos.event_receivers import HEALTHY, MISBEHAVIOURS, Inbox, Receivers, receivers
 from tests.chaos.event_writers import CHAIN_IDS, Writers
-from tests.chaos.harness import (
-    Fault,
-    Processes,
-    Result,
-    Run,
-    Span,
-    create_accounts,
-    kill_and_compare,
-    manage,
-    restart,
-    servers,
-    settings_of,
-    wait_supervised,
-)
 from tests.processes.own_postgresql import OwnPostgres
 from tests.processes.own_valkey import OwnServer
 from tests.processes.service_processes import HOST
@@ -86,12 +73,15 @@ class Plan:
     timeout: float = 600.0
 
 
-def run(directory: Path, plan: Plan) -> Result:
-    """Write the planned events under the planned kills, and check what the receivers got."""
+def run(directory: Path, plan: Plan, *, source: str = "") -> harness.Result:
+    """Write the planned events under the planned kills, and check what the receivers got.
+
+    `source` is the URL of a migrated database to copy, if there is one.
+    """
     behaviours = [HEALTHY] * (plan.receivers - len(MISBEHAVIOURS)) + list(MISBEHAVIOURS)
     # The Valkey loses its data when it is killed.
-    with servers(directory, is_valkey_durable=False) as (postgres, valkey), receivers(behaviours) as listening:
-        environment = settings_of(
+    with harness.servers(directory, is_valkey_durable=False) as (postgres, valkey), receivers(behaviours) as listening:
+        environment = harness.settings_of(
             DJANGO_SETTINGS_MODULE="development.setting_overrides",
             DATABASE_URL=postgres.url,
             REDIS_URL=valkey.url,
@@ -100,10 +90,12 @@ def run(directory: Path, plan: Plan) -> Result:
             OVERRIDE_WEBHOOK_SCHEDULE_SECONDS="[0, 1, 1, 2, 2, 5, 5, 10, 10, 10, 20, 20]",
             OVERRIDE_WEBHOOK_TIMEOUT_SECONDS="2",
         )
-        manage(environment, "migrate", "--verbosity", "0")
-        targets = create_targets(environment, behaviours, listening)
-        with Processes(environment).at_work(*["events"] * plan.processes) as processes:
-            return kill_and_compare(_EventRun(plan, processes, postgres, valkey, listening, targets), faults=plan.kills)
+        harness.migrate(environment, source)
+        targets, _ = create_targets(environment, behaviours, listening)
+        with harness.Processes(environment).at_work(*["events"] * plan.processes) as processes:
+            return harness.kill_and_compare(
+                _EventRun(plan, processes, postgres, valkey, listening, targets), faults=plan.kills
+            )
 
 
 def create_targets(
@@ -112,8 +104,8 @@ def create_targets(
     listening: Receivers,
     *,
     directory: Path = BASE_DIR,
-) -> list[Target]:
-    """Create the receivers' endpoints and two partners' keys, and have the receivers verify by their secrets.
+) -> tuple[list[Target], list[str]]:
+    """Return the receivers' endpoints and two partners' keys; the receivers verify by the endpoints' secrets.
 
     `directory` has the version that creates them. The first healthy receivers have filters or a partner; the
     others are operators' and get all events. These are counted.
@@ -128,7 +120,7 @@ def create_targets(
     forms = [
         {"url": f"http://{HOST}:{port}/events"} | form for port, form in zip(listening.ports, filters, strict=True)
     ]
-    _, endpoints = create_accounts(environment, ("Partner A", "Partner B"), forms, directory=directory)
+    keys, endpoints = harness.create_accounts(environment, ("Partner A", "Partner B"), forms, directory=directory)
     targets = [
         Target(
             endpoint_id=endpoint_id,
@@ -141,7 +133,7 @@ def create_targets(
     ]
     counted = [number for number, target in enumerate(targets) if target.is_healthy and not filters[number]]
     listening.listen([secret for _, secret, _ in endpoints], counted)
-    return targets
+    return targets, keys
 
 
 def read_found(database_url: str, inbox: Inbox, targets: Sequence[Target]) -> Found:
@@ -159,11 +151,11 @@ def healthy_ids(targets: Sequence[Target]) -> list[int]:
     return [target.endpoint_id for target in targets if target.is_healthy]
 
 
-class _EventRun(Run):
+class _EventRun(harness.Run):
     def __init__(
         self,
         plan: Plan,
-        processes: Processes,
+        processes: harness.Processes,
         postgres: OwnPostgres,
         valkey: OwnServer,
         listening: Receivers,
@@ -180,13 +172,13 @@ class _EventRun(Run):
         rng = random.Random(plan.seed)
         self._running = list(processes.running.values())
         self.faults = {
-            "process": Fault(lambda: restart(rng.choice(self._running))),
-            "publisher": Fault(self._kill_publisher),
-            "PostgreSQL": Fault(self._kill_postgres, postgres.start, lambda: rng.uniform(0.0, _AWAY_SECONDS)),
-            "all processes": Fault(self._restart_all),
+            "process": harness.Fault(lambda: harness.restart(rng.choice(self._running))),
+            "publisher": harness.Fault(self._kill_publisher),
+            "PostgreSQL": harness.Fault(self._kill_postgres, postgres.start, lambda: rng.uniform(0.0, _AWAY_SECONDS)),
+            "all processes": harness.Fault(self._restart_all),
             # Another process starts without it.
-            "Valkey": Fault(
-                lambda: (valkey.kill(), restart(rng.choice(self._running))),
+            "Valkey": harness.Fault(
+                lambda: (valkey.kill(), harness.restart(rng.choice(self._running))),
                 valkey.start,
                 lambda: rng.uniform(0.0, _AWAY_SECONDS),
             ),
@@ -200,7 +192,7 @@ class _EventRun(Run):
             return journal.events - self._listening.accepted / self._readers < self._plan.ahead
 
         with self._writers.write(_WRITERS, events=events, may_write=may_write):
-            wait_supervised(self, lambda: self._listening.accepted > 0)
+            harness.wait_supervised(self, lambda: self._listening.accepted > 0)
             yield
             wait_for(lambda: journal.events >= events)
             wait_for(self._writers.have_ended)
@@ -227,7 +219,7 @@ class _EventRun(Run):
         """Wait until nothing is left for healthy receivers; after the plan's timeout, the check finds the rest."""
         healthy, deadline = healthy_ids(self._targets), time.monotonic() + self._plan.timeout
         with psycopg.connect(self._postgres.url, autocommit=True) as connection:
-            wait_supervised(self, lambda: not is_pending(connection, healthy) or time.monotonic() > deadline)
+            harness.wait_supervised(self, lambda: not is_pending(connection, healthy) or time.monotonic() > deadline)
 
     def compare(self) -> list[str]:
         self._found = read_found(self._postgres.url, self._listening.finish(), self._targets)
@@ -268,9 +260,9 @@ class _EventRun(Run):
                 # The session of a killed process still completes what it has received.
                 wait_for(lambda: connection.execute(_SESSIONS).rowcount == 0)
                 connection.execute(_END_LEASES)
-        restart(*self._running)
+        harness.restart(*self._running)
 
-    def figures(self, spans: Sequence[Span]) -> dict[str, Any]:
+    def figures(self, spans: Sequence[harness.Span]) -> dict[str, Any]:
         """Return the counts, and seconds from a commit to the event's first request at a healthy receiver.
 
         Calm ones are without kills, while the others misbehave.

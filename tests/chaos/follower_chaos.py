@@ -16,18 +16,8 @@ import psycopg
 from config.environment.variables import BASE_DIR
 from development.devchain.anvil import CHAIN_ID, LAUNCHPADS_FILE
 from development.servers.processes import die_with_parent
+from tests.chaos import harness
 from tests.chaos.chain_driver import FINALITY_DEPTH, ChainDriver, Plan, past_launchpad
-from tests.chaos.harness import (
-    Fault,
-    Processes,
-    Result,
-    Run,
-    Span,
-    chain_settings,
-    kill_and_compare,
-    restart,
-    wait_at_most,
-)
 from tests.nodes.devchain_launches import Launchpad
 from tests.processes.waiting import wait_for
 
@@ -44,7 +34,7 @@ _STALE_MARKETS = """
 
 
 @contextmanager
-def run(directory: Path, plan: Plan, servers: Mapping[str, str]) -> Iterator[tuple[Result, str]]:
+def run(directory: Path, plan: Plan, servers: Mapping[str, str]) -> Iterator[tuple[harness.Result, str]]:
     """Launch as many tokens as planned, compare all rows, and yield the result and the node's URL.
 
     `servers` is an environment with a migrated database.
@@ -53,22 +43,22 @@ def run(directory: Path, plan: Plan, servers: Mapping[str, str]) -> Iterator[tup
         url = launchpad.deployment.rpc_url
         registry_files = (directory / "chains.toml", directory / "finality.toml", LAUNCHPADS_FILE)
         own = {f"RPC_WS_URL_{CHAIN_ID}": url.replace("http", "ws"), f"LAUNCHPADS_{CHAIN_ID}": "clanker,plain"}
-        environment = dict(servers) | chain_settings(url, *registry_files) | own | {"LOG_LEVEL": "ERROR"}
+        environment = dict(servers) | harness.chain_settings(url, *registry_files) | own | {"LOG_LEVEL": "ERROR"}
         with connect(environment["DATABASE_URL"]) as connection:
             # As the worker does before there are events. Later ones are summed as they are written.
             connection.execute(_SUMMED, [launchpad.web3.eth.chain_id])
-        with Processes(environment).at_work("follower") as processes:
-            result = kill_and_compare(_FollowerRun(plan, processes, launchpad), faults=plan.kills)
+        with harness.Processes(environment).at_work("follower") as processes:
+            result = harness.kill_and_compare(_FollowerRun(plan, processes, launchpad), faults=plan.kills)
         yield result, url
 
 
-class _FollowerRun(Run):
-    def __init__(self, plan: Plan, processes: Processes, launchpad: Launchpad) -> None:
+class _FollowerRun(harness.Run):
+    def __init__(self, plan: Plan, processes: harness.Processes, launchpad: Launchpad) -> None:
         self._plan, self._launchpad, self._rng = plan, launchpad, random.Random(plan.seed)
         self._database_url = processes.environment["DATABASE_URL"]
         self._follower = processes.running["follower"]
         self.driver = ChainDriver(launchpad, plan)
-        self.faults = {"follower": Fault(self._kill)}
+        self.faults = {"follower": harness.Fault(self._kill)}
 
     def load(self) -> AbstractContextManager[None]:
         return self.driver.at_work()
@@ -80,11 +70,11 @@ class _FollowerRun(Run):
         """End the follower after a random life; some end while they start."""
         end = time.monotonic()
         if self._rng.random() < 0.8:
-            wait_at_most(self._follows, _STARTS_SECONDS)
+            harness.wait_at_most(self._follows, _STARTS_SECONDS)
             end = time.monotonic()
         end += self._rng.uniform(0.0, self._plan.longest_life)
         wait_for(lambda: time.monotonic() >= end)
-        restart(self._follower)
+        harness.restart(self._follower)
 
     def _follows(self) -> bool:
         with connect(self._database_url) as connection:
@@ -92,7 +82,7 @@ class _FollowerRun(Run):
         return bool(row) and str(row[0]).endswith(f":{self._follower.process.pid}")
 
     def wait_until_quiet(self) -> None:
-        self._blocks = finish_chain(self._launchpad, self._database_url, lambda: restart(self._follower))
+        self._blocks = finish_chain(self._launchpad, self._database_url, lambda: harness.restart(self._follower))
         # It writes nothing while rows are compared.
         self._follower.kill()
 
@@ -102,7 +92,7 @@ class _FollowerRun(Run):
             errors.append(f"{self._plan.launches} tokens were launched: {self._counts}")
         return errors
 
-    def figures(self, spans: Sequence[Span]) -> dict[str, Any]:
+    def figures(self, spans: Sequence[harness.Span]) -> dict[str, Any]:
         driver = self.driver
         return self._counts | {
             "blocks": self._blocks,

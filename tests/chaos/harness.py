@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from config.environment.variables import BASE_DIR
 from development.devchain.anvil import CHAIN_ID
+from development.servers.programs import postgresql_programs
 from tests.processes.own_postgresql import OwnPostgres
 from tests.processes.own_valkey import OwnServer
 from tests.processes.service_processes import HOST, Service, python_of
@@ -214,6 +215,30 @@ def manage(environment: Mapping[str, str], *words: str, directory: Path = BASE_D
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def migrate(environment: Mapping[str, str], source: str = "") -> None:
+    """Make all tables. With a migrated database's URL they are copied, which takes a tenth of the time."""
+    if source:
+        load_dump(environment["DATABASE_URL"], dump_database(source))
+    else:
+        manage(environment, "migrate", "--verbosity", "0")
+
+
+def dump_database(url: str) -> bytes:
+    """Return statements that make a database's public schema with its rows."""
+    return _run_postgres("pg_dump", "--no-owner", "--schema=public", "--extension=*", url, statements=b"")
+
+
+def load_dump(url: str, dump: bytes) -> None:
+    """Run a dump's statements in an empty database."""
+    _run_postgres("psql", "--quiet", "--set=ON_ERROR_STOP=1", url, statements=b"DROP SCHEMA public;" + dump)
+
+
+def _run_postgres(name: str, *words: str, statements: bytes) -> bytes:
+    programs = postgresql_programs()
+    assert programs, "the bundled PostgreSQL is missing"
+    return subprocess.run([programs / name, *words], input=statements, stdout=subprocess.PIPE, check=True).stdout
 
 
 def create_accounts(

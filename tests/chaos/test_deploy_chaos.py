@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.chaos.deploy_chaos import Plan, run
+from tests.processes.own_environment import database_url
+from tests.processes.template_database import template
 
 pytestmark = pytest.mark.slow
 
@@ -16,7 +18,7 @@ PLAN = Plan(orders=24, workers=2, kills=6, clients=6, lost=0.1, late_seconds=3.0
 def test_every_order_becomes_one_token_whatever_is_killed():
     # Not in pytest's directories: a socket's path may have 107 characters at most.
     with tempfile.TemporaryDirectory() as directory:
-        result = run(Path(directory), PLAN)
+        result = run(Path(directory), PLAN, source=database_url(template()))
     assert result.wrong == []
     assert result.figures["tokens"] == PLAN.orders < result.figures["answers"]
     assert set(result.faults.values()) == {1}

@@ -44,10 +44,11 @@ class FaultPlan(LoadPlan):
         return max(1, round(self.minutes * 60 / self.every))
 
 
-def run(directory: Path, plan: FaultPlan) -> Result:
+def run(directory: Path, plan: FaultPlan, *, source: str = "") -> Result:
     """Measure the ceiling, hold half under the planned faults, and check the result.
 
-    Only root can make disks full; without it these faults are left out.
+    Only root can make disks full; without it these faults are left out. `source` is the URL of a migrated database to
+    copy, if there is one.
     """
     with ExitStack() as stack:
         disks = server_disks(directory) if os.geteuid() == 0 else None
@@ -55,7 +56,7 @@ def run(directory: Path, plan: FaultPlan) -> Result:
             stack.enter_context(disk.mounted())
         market = stack.enter_context(MarketStandIn())
         settings = {"MARKET_PROVIDER_CHAINS": str(_PROVIDER_CHAIN), "MARKET_BASE_URL": market.url}
-        ground = stack.enter_context(loaded_service(directory, plan, this_version(), settings))
+        ground = stack.enter_context(loaded_service(directory, plan, this_version(source), settings))
         ground.service.start_standby("web", this_version())
         streams, load = stack.enter_context(streams_open(ground, plan)), stack.enter_context(paced_load())
         return kill_and_compare(_FaultRun(ground, plan, load, streams, market, disks), faults=plan.faults)
@@ -97,7 +98,7 @@ class _FaultRun(LoadedRun):
             self.report = self.paced.finish()
 
     def done(self) -> float:
-        return (time.monotonic() - self._began) / (self._plan.faults * self._plan.every)
+        return max(0.0, time.monotonic() - self._began) / (self._plan.faults * self._plan.every)
 
     def figures(self, spans: Sequence[Span]) -> dict[str, Any]:
         """Return the table of faults, the latency, and the memory beside what all loaded runs have.

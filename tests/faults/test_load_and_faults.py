@@ -11,6 +11,8 @@ from tests.faults.fault_run import FaultPlan, run
 from tests.faults.fault_table import FaultRow, count_by_fault, recovery_seconds
 from tests.faults.paced_load import Sample
 from tests.faults.process_memory import Growth, growth_of, proportional_set_size
+from tests.processes.own_environment import database_url
+from tests.processes.template_database import template
 
 # Disk faults need root.
 FAULTS = 16 if os.geteuid() == 0 else 14
@@ -33,7 +35,7 @@ PLAN = FaultPlan(
 def test_faults_under_load_fail_no_request_and_lose_nothing():
     # Not in pytest's directories: a socket's path may have 107 characters at most.
     with tempfile.TemporaryDirectory() as directory:
-        result = run(Path(directory), PLAN)
+        result = run(Path(directory), PLAN, source=database_url(template()))
     assert result.wrong == []
     figures = result.figures
     assert set(result.faults.values()) == {1} and len(figures["faults"]) == FAULTS

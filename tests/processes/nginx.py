@@ -22,9 +22,10 @@ _FRAME = """
 daemon off;
 pid {directory}/nginx.pid;
 error_log stderr;
-events {{}}
+events {{ worker_connections 1024; }}
 http {{
-    access_log off;
+    log_format requests '$status $request_method $request_uri "$sent_http_retry_after" "$upstream_status"';
+    access_log {directory}/access.log requests;
     client_body_temp_path {directory}/body;
     proxy_temp_path {directory}/proxy;
     fastcgi_temp_path {directory}/fastcgi;
@@ -57,7 +58,7 @@ def run_nginx(directory: Path, *, upstream: int, directives: str = "") -> Iterat
     """Proxy to this port on this machine while the block runs; yield nginx's own port."""
     port = free_port()
     server = _SERVER.format(host=HOST, port=port, upstream=upstream, directives=directives)
-    with _running(directory, server):
+    with running_nginx(directory, server):
         wait_for(lambda: is_web_server_up(HOST, port))
         yield port
 
@@ -75,22 +76,28 @@ def run_documented_nginx(
     text = text.replace("    listen 80;", f"    listen {HOST}:{port};\n{directives}")
     for documented, own in (("8000", web), ("8010", web), ("8001", stream), ("8011", stream)):
         text = text.replace(f"127.0.0.1:{documented}", f"{HOST}:{own}")
-    with _running(directory, before + text):
+    with running_nginx(directory, before + text):
         wait_for(lambda: port_is_open(port))
         yield port
 
 
 @contextmanager
-def _running(directory: Path, servers: str) -> Iterator[None]:
-    config = directory / "nginx.conf"
-    config.write_text(_FRAME.format(directory=directory, servers=servers), encoding="utf-8")
-    command = [find_nginx(), "-p", str(directory), "-c", str(config), "-e", "stderr"]
+def running_nginx(directory: Path, servers: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run nginx with these servers while the block runs; requests are in the directory's `access.log`."""
+    write_nginx_file(directory, servers)
+    command = [find_nginx(), "-p", str(directory), "-c", str(directory / "nginx.conf"), "-e", "stderr"]
     process = subprocess.Popen(command, preexec_fn=die_with_parent(signal.SIGTERM))
     try:
-        yield
+        yield process
     finally:
         process.terminate()
         process.wait()
+
+
+def write_nginx_file(directory: Path, servers: str) -> None:
+    """Write the file of `running_nginx`, which reads it again on SIGHUP."""
+    text = _FRAME.format(directory=directory, servers=servers)
+    (directory / "nginx.conf").write_text(text, encoding="utf-8")
 
 
 def port_is_open(port: int) -> bool:

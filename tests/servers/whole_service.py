@@ -33,7 +33,7 @@ def findings(environment: Mapping[str, str], *levels: str) -> dict[str, str]:
     return {row["check"]: " ".join(each["summary"] for each in rows if each["check"] == row["check"]) for row in rows}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class WholeService:
     """A running service with a partner."""
 
@@ -110,11 +110,5 @@ def whole_service(place: Path, servers: Mapping[str, str]) -> Iterator[WholeServ
         lines = ("web", "worker", "beat", "follower", "events")
         with Processes(environment).at_work(*lines) as processes, stream_process(environment) as stream:
             wait_for(lambda: is_web_server_up(HOST, int(environment["PORT"])))
-            yield WholeService(
-                environment=environment,
-                launchpad=Launchpad(deployment),
-                partner=Partner("Partner", key, int(environment["PORT"]), Answers()),
-                key=key,
-                stream=stream,
-                processes=processes,
-            )
+            partner = Partner("Partner", key, int(environment["PORT"]), Answers())
+            yield WholeService(environment, Launchpad(deployment), partner, key, stream, processes)

@@ -10,7 +10,7 @@ from io import BytesIO
 from pathlib import Path
 
 from config.environment.variables import BASE_DIR
-from tests.chaos.harness import manage
+from tests.chaos import harness
 
 # Version 0.2.0, until it has a tag.
 LAST_VERSION = "fab1b19f"
@@ -28,15 +28,28 @@ class Version:
 
     directory: Path
     commit: str
+    # A dump of its migrated database, if one is known.
+    dump: bytes = b""
 
     def manage(self, environment: Mapping[str, str], *words: str) -> None:
         """Run a command of its manage.py; fail with its errors."""
-        manage(environment, *words, directory=self.directory)
+        harness.manage(environment, *words, directory=self.directory)
+
+    def migrate(self, environment: Mapping[str, str]) -> None:
+        """Make all tables of an empty database; an exported version's are those of its first migration."""
+        exported = self.directory / "migrated.sql"
+        if self.dump or exported.exists():
+            harness.load_dump(environment["DATABASE_URL"], self.dump or exported.read_bytes())
+            return
+        self.manage(environment, "migrate", "--verbosity", "0")
+        if self.directory != BASE_DIR:
+            exported.write_bytes(harness.dump_database(environment["DATABASE_URL"]))
 
 
-def this_version() -> Version:
-    """Return the version of this directory, changes that are not committed included."""
-    return Version(BASE_DIR, _git("describe", "--always", "--dirty"))
+def this_version(source: str = "") -> Version:
+    """Return the version of this directory, uncommitted changes included; `source` is its migrated database's URL."""
+    dump = harness.dump_database(source) if source else b""
+    return Version(BASE_DIR, _git("describe", "--always", "--dirty"), dump)
 
 
 def former_version(ref: str = "") -> Version:

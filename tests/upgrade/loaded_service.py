@@ -12,7 +12,7 @@ import psycopg
 
 from development.devchain.anvil import CHAIN_ID
 from development.standins.issuer_server import IssuerStandIn
-from tests.chaos import chain_driver
+from tests.chaos import chain_driver, harness
 from tests.chaos.chain_driver import ChainDriver, past_launchpad
 from tests.chaos.deploy_chaos import wait_for_deployments
 from tests.chaos.deploy_clients import Answers, Partner
@@ -20,16 +20,6 @@ from tests.chaos.event_chaos import create_targets
 from tests.chaos.event_check import Target, is_pending
 from tests.chaos.event_receivers import HEALTHY, Receivers, receivers
 from tests.chaos.follower_chaos import finish_chain
-from tests.chaos.harness import (
-    Run,
-    Span,
-    chain_settings,
-    create_accounts,
-    servers,
-    settings_of,
-    wait_at_most,
-    wait_supervised,
-)
 from tests.faults.paced_load import LoadReport, PacedLoad, Sample, Targets
 from tests.nodes.devchain_launches import Launchpad
 from tests.nodes.faulty_node import FaultyNode
@@ -48,6 +38,8 @@ _FID = 7001
 _PARTNER = "Partner"
 # For the events of the last tasks, which are written while the processes end.
 _LAST_EVENTS_SECONDS = 60.0
+# The share of launches before the first fault: other requests need a token.
+_FIRST_SHARE = 0.1
 _TOKENS = "SELECT chain_id, contract_address FROM tokens_token WHERE NOT unindexed ORDER BY id DESC LIMIT 1000"
 _NEWEST = "SELECT coalesce(max(id), 0) FROM events_event WHERE starts_with(type, 'token.')"
 
@@ -84,14 +76,14 @@ class LoadedChain(ChainDriver):
         self._clients, self._share_due = clients, share_due
 
     def share_due(self) -> float:
-        return 1.0 if self.may_end else self._share_due()
+        return 1.0 if self.may_end else max(_FIRST_SHARE, self._share_due())
 
     def note_launch(self, tx_hash: str) -> None:
         super().note_launch(tx_hash)
         self._clients.hashes.put(tx_hash)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class LoadedService:
     """The servers, the node and the service of a run, and what its clients share."""
 
@@ -118,7 +110,7 @@ def loaded_service(
     """Run everything of a version while the block runs; `settings` override those of the environment."""
     log = directory / "service.log"
     with (
-        servers(directory) as (postgres, valkey),
+        harness.servers(directory) as (postgres, valkey),
         past_launchpad(directory) as launchpad,
         FaultyNode(launchpad.deployment.rpc_url).running() as node,
         IssuerStandIn() as issuer,
@@ -132,13 +124,13 @@ def loaded_service(
             # A repeated request has the same response from every process, with the URL of its status.
             "SITE_URL": f"http://{HOST}:{proxy.port}",
         }
-        environment = settings_of(**_settings(directory, node, issuer.url) | own | dict(settings or {}))
-        version.manage(environment, "migrate", "--verbosity", "0")
+        environment = harness.settings_of(**_settings(directory, node, issuer.url) | own | dict(settings or {}))
+        version.migrate(environment)
         if plan.tokens:
             # Of other chains than the node's, whose rows are compared with it.
             version.manage(environment | {"CHAINS_FILE": ""}, "seed_tokens", "--count", str(plan.tokens))
-        targets = create_targets(environment, [HEALTHY] * plan.receivers, listening, directory=version.directory)
-        (key,), _ = create_accounts(environment, [_PARTNER], directory=version.directory)
+        behaviours = [HEALTHY] * plan.receivers
+        targets, (key, *_) = create_targets(environment, behaviours, listening, directory=version.directory)
         service = RollingService(environment=environment, proxy=proxy, log=log, stack=stack)
         clients = Clients(
             port=proxy.port,
@@ -148,23 +140,12 @@ def loaded_service(
             interval=plan.interval,
         )
         service.start_all(version)
-        yield LoadedService(
-            postgres=postgres,
-            valkey=valkey,
-            node=node,
-            issuer=issuer,
-            launchpad=launchpad,
-            service=service,
-            clients=clients,
-            listening=listening,
-            targets=targets,
-            log=log,
-        )
+        yield LoadedService(postgres, valkey, node, issuer, launchpad, service, clients, listening, targets, log)
 
 
 def _settings(directory: Path, node: FaultyNode, issuer_url: str) -> dict[str, str]:
     limits = ("PUBLIC", "PAGES", "KEYED", "INDEX", "DEPLOY", "PRETOKEN")
-    return chain_settings(node.url, directory / "chains.toml", directory / "finality.toml") | {
+    return harness.chain_settings(node.url, directory / "chains.toml", directory / "finality.toml") | {
         f"RPC_WS_URL_{CHAIN_ID}": node.rpc_url.replace("http", "ws"),
         "FARCASTER_AUTH_ORIGIN": issuer_url,
         "FARCASTER_AUTH_DOMAINS": _DOMAIN,
@@ -178,7 +159,7 @@ def _settings(directory: Path, node: FaultyNode, issuer_url: str) -> dict[str, s
     }
 
 
-class LoadedRun(Run):
+class LoadedRun(harness.Run):
     """Run of a whole service under load, whose chain, database, clients, streams and receivers must agree."""
 
     # The requests of the paced load.
@@ -211,7 +192,7 @@ class LoadedRun(Run):
         self.supervised = self.ground.service
         with ThreadPoolExecutor(1) as pool:
             finishing = pool.submit(self._finish)
-            wait_supervised(self, finishing.done)
+            harness.wait_supervised(self, finishing.done)
             finishing.result()
 
     def _finish(self) -> None:
@@ -236,7 +217,7 @@ class LoadedRun(Run):
         """Return all requests."""
         return [*self.report.samples, *self.ground.clients.samples]
 
-    def figures(self, spans: Sequence[Span]) -> dict[str, Any]:
+    def figures(self, spans: Sequence[harness.Span]) -> dict[str, Any]:
         """Return requests by kind, responses by status, and what chain, streams and receivers have."""
         samples = self.samples()
         return {
@@ -268,7 +249,7 @@ class LoadedRun(Run):
                 )
                 return not is_behind and not is_pending(connection, endpoints)
 
-            wait_at_most(are_delivered, seconds)
+            harness.wait_at_most(are_delivered, seconds)
 
 
 @contextmanager

@@ -14,9 +14,9 @@ import requests
 
 from config.environment.server_urls import is_web_server_up
 from config.environment.variables import BASE_DIR
-from development.servers.processes import die_with_parent, free_port
+from development.servers.processes import free_port
 from tests.chaos.harness import Processes
-from tests.processes.nginx import find_nginx
+from tests.processes.nginx import running_nginx, write_nginx_file
 from tests.processes.service_processes import HOST, Service
 from tests.processes.waiting import wait_for
 from tests.upgrade.former_version import Version
@@ -25,22 +25,6 @@ from tests.upgrade.former_version import Version
 UPGRADE = ("worker", "follower", "events", "beat", "stream", "web")
 # Processes behind the proxy: the setting of their port, and the ports of docs/nginx.conf.
 _PORTS = {"web": ("PORT", ("8000", "8010")), "stream": ("STREAM_PORT", ("8001", "8011"))}
-_FRAME = """
-daemon off;
-pid {directory}/nginx.pid;
-error_log {directory}/error.log;
-events {{ worker_connections 1024; }}
-http {{
-    log_format requests '$status $request_method $request_uri "$sent_http_retry_after" "$upstream_status"';
-    access_log {directory}/access.log requests;
-    client_body_temp_path {directory}/body;
-    proxy_temp_path {directory}/proxy;
-    fastcgi_temp_path {directory}/fastcgi;
-    uwsgi_temp_path {directory}/uwsgi;
-    scgi_temp_path {directory}/scgi;
-{servers}
-}}
-"""
 
 
 @dataclass(kw_only=True)
@@ -56,7 +40,7 @@ class Proxy:
     def exchange(self, name: str) -> None:
         """Send new requests to the other port of a process, and wait until no other worker takes any."""
         self.ports[name].reverse()
-        self._write()
+        write_nginx_file(self.directory, self._servers())
         assert self._process
         before = set(psutil.Process(self._process.pid).children())
         self._process.send_signal(signal.SIGHUP)
@@ -75,30 +59,23 @@ class Proxy:
     def _lines(self) -> list[str]:
         return (self.directory / "access.log").read_text(encoding="utf-8").splitlines()
 
-    def _write(self) -> None:
-        text = (
-            (BASE_DIR / "docs" / "nginx.conf").read_text(encoding="utf-8").replace("listen 80;", f"listen {HOST}:80;")
-        )
-        places = {
+    def _servers(self) -> str:
+        text = (BASE_DIR / "docs" / "nginx.conf").read_text(encoding="utf-8")
+        ports = {
             documented: str(port)
             for name, (_, pair) in _PORTS.items()
             for documented, port in zip(pair, self.ports[name], strict=True)
         }
-        places["80"] = str(self.port)
-        servers = re.sub(r"(?<=127\.0\.0\.1:)\d+", lambda found: places[found[0]], text)
-        (self.directory / "nginx.conf").write_text(_FRAME.format(directory=self.directory, servers=servers))
+        ports["80"] = str(self.port)
+        return re.sub(
+            r"(?<=127\.0\.0\.1:)\d+", lambda match: ports[match[0]], text.replace("listen 80;", f"listen {HOST}:80;")
+        )
 
     @contextmanager
     def running(self) -> Iterator[None]:
         """Run nginx while the block runs."""
-        self._write()
-        command = [find_nginx(), "-p", str(self.directory), "-c", str(self.directory / "nginx.conf"), "-e", "stderr"]
-        self._process = subprocess.Popen(command, preexec_fn=die_with_parent(signal.SIGTERM))
-        try:
+        with running_nginx(self.directory, self._servers()) as self._process:
             yield
-        finally:
-            self._process.terminate()
-            self._process.wait()
 
 
 def _is_shutting_down(worker: psutil.Process) -> bool:

@@ -85,7 +85,10 @@ class _UpgradeRun(LoadedRun):
         return self._steps / len(self.faults)
 
     def compare(self) -> list[str]:
-        errors = super().compare()
+        errors, ended = super().compare(), self.ground.service.ended
+        # The follower, which prices markets when it starts.
+        if ended > 1:
+            errors.append(f"{ended} processes ended by themselves")
         return [*errors, *self.ground.service.statuses, *judge_log(self.ground.log)]
 
     def figures(self, spans: Sequence[Span]) -> dict[str, Any]:
