@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from development.devchain.deploy_contracts import deploy_contracts
 from development.servers.processes import free_port
 from tests.chaos import harness
 from tests.chaos.deploy_check import judge, read_chain, read_rows
-from tests.chaos.deploy_clients import Answers, Partner, order
+from tests.chaos.deploy_clients import Answer, Answers, Partner, order
 from tests.nodes.faulty_node import FaultyNode, Losses
 from tests.processes.own_postgresql import OwnPostgres
 from tests.processes.own_valkey import OwnServer
@@ -104,7 +104,8 @@ class _DeployRun(harness.Run):
         factory: str,
     ) -> None:
         self._plan, self._processes, self._node, self._factory = plan, processes, node, factory
-        self._database_url, self._answers, self._tasks = postgres.url, Answers(), []
+        self._database_url, self._answers = postgres.url, Answers()
+        self._tasks = list[Future[Answer]]()
         rng = random.Random(plan.seed)
         workers, web, beat = processes.of("worker"), processes.of("web"), processes.of("beat")
         kinds = {

@@ -161,7 +161,8 @@ class _EventRun(harness.Run):
         listening: Receivers,
         targets: list[Target],
     ) -> None:
-        self._plan, self.supervised, self._postgres = plan, processes, postgres
+        self._plan, self._postgres = plan, postgres
+        self.supervised = self._processes = processes
         self._listening, self._targets = listening, targets
         partner_ids = sorted({target.partner_id for target in targets if target.partner_id is not None})
         self._writers = Writers(postgres.url, partner_ids=partner_ids, seed=plan.seed, rolled_back=plan.rolled_back)
@@ -169,19 +170,15 @@ class _EventRun(harness.Run):
         self._readers = sum(target == Target(endpoint_id=target.endpoint_id) for target in targets)
         self._tables, self._ends, self._caught = cycle(_WRITTEN), cycle((postgres.quit, postgres.kill)), 0
         self._drained_after = 0.0
-        rng = random.Random(plan.seed)
+        self._valkey, self._rng = valkey, random.Random(plan.seed)
+        rng = self._rng
         self._running = list(processes.running.values())
         self.faults = {
             "process": harness.Fault(lambda: harness.restart(rng.choice(self._running))),
             "publisher": harness.Fault(self._kill_publisher),
             "PostgreSQL": harness.Fault(self._kill_postgres, postgres.start, lambda: rng.uniform(0.0, _AWAY_SECONDS)),
             "all processes": harness.Fault(self._restart_all),
-            # Another process starts without it.
-            "Valkey": harness.Fault(
-                lambda: (valkey.kill(), harness.restart(rng.choice(self._running))),
-                valkey.start,
-                lambda: rng.uniform(0.0, _AWAY_SECONDS),
-            ),
+            "Valkey": harness.Fault(self._kill_valkey, valkey.start, lambda: rng.uniform(0.0, _AWAY_SECONDS)),
         }
 
     @contextmanager
@@ -246,6 +243,11 @@ class _EventRun(harness.Run):
                 pass
             next(self._ends)()
 
+    def _kill_valkey(self) -> None:
+        """End Valkey with its data, and restart a process meanwhile."""
+        self._valkey.kill()
+        harness.restart(self._rng.choice(self._running))
+
     def _connect(self) -> "psycopg.Connection[Any]":
         return psycopg.connect(self._postgres.url)
 
@@ -284,7 +286,7 @@ class _EventRun(harness.Run):
             "messages to healthy receivers": len(began),
             "repeated": len(healthy) - len(began),
             "publishers killed in their transaction": self._caught,
-            "processes ended by themselves": self.supervised.ended,
+            "processes ended by themselves": self._processes.ended,
             "p50, p99, maximum under kills": _spread([delay for at, delay in delays if at < self._calm_since]),
             "p50, p99, maximum without": _spread([delay for at, delay in delays if at >= self._calm_since]),
             "seconds from the last commit under kills to its delivery": round(self._drained_after, 1),

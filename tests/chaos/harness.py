@@ -125,8 +125,7 @@ def kill_and_compare(run: Run, *, faults: int) -> Result:
         spans = cause_faults(run, faults)
     run.wait_until_quiet()
     wrong = run.compare()
-    counts = Counter(dict.fromkeys(run.faults, 0)) + Counter(span.name for span in spans)
-    counts = dict.fromkeys(run.faults, 0) | dict(counts)
+    counts = dict.fromkeys(run.faults, 0) | Counter(span.name for span in spans)
     return Result(wrong, counts, run.figures(spans), round(time.monotonic() - started, 1))
 
 
@@ -203,10 +202,10 @@ def chain_settings(rpc_url: str, *registry_files: Path) -> dict[str, str]:
     }
 
 
-def manage(environment: Mapping[str, str], *words: str, directory: Path = BASE_DIR) -> str:
-    """Run a manage.py command by the version in a directory; return its output, or fail with its errors."""
+def run_python(environment: Mapping[str, str], *words: str, directory: Path = BASE_DIR) -> str:
+    """Run Python of the version in a directory; return its output, or fail with its errors."""
     done = subprocess.run(
-        [python_of(directory), "manage.py", *words],
+        [python_of(directory), *words],
         cwd=directory,
         env=dict(environment),
         capture_output=True,
@@ -215,6 +214,11 @@ def manage(environment: Mapping[str, str], *words: str, directory: Path = BASE_D
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def manage(environment: Mapping[str, str], *words: str, directory: Path = BASE_DIR) -> str:
+    """Run a manage.py command by the version in a directory; return its output, or fail with its errors."""
+    return run_python(environment, "manage.py", *words, directory=directory)
 
 
 def migrate(environment: Mapping[str, str], source: str = "") -> None:
@@ -252,16 +256,9 @@ def create_accounts(
 
     An endpoint's "partner" is an index in the partners; without it the endpoint is an operator's.
     """
-    keys, rows = json.loads(
-        subprocess.run(
-            [python_of(directory), "-c", _ACCOUNTS, json.dumps([list(partners), list(endpoints)])],
-            cwd=directory,
-            env=dict(environment) | {"DJANGO_SETTINGS_MODULE": "config.settings"},
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-        ).stdout.splitlines()[-1]
-    )
+    environment = dict(environment) | {"DJANGO_SETTINGS_MODULE": "config.settings"}
+    words = ("-c", _ACCOUNTS, json.dumps([list(partners), list(endpoints)]))
+    keys, rows = json.loads(run_python(environment, *words, directory=directory).splitlines()[-1])
     return keys, [tuple(row) for row in rows]
 
 

@@ -185,7 +185,7 @@ class LoadedRun(harness.Run):
         with psycopg.connect(self.ground.database_url) as connection:
             tokens = connection.execute(_TOKENS).fetchall()
         clients = self.ground.clients
-        return Targets(clients.port, tokens, list(clients.indexed), dict(clients.key), mix)
+        return Targets(port=clients.port, tokens=tokens, hashes=list(clients.indexed), key=dict(clients.key), mix=mix)
 
     def wait_until_quiet(self) -> None:
         """Wait until everything that has begun has an end, while processes that end are started again."""
