@@ -169,7 +169,7 @@ class _EventRun(harness.Run):
         # Receivers without a filter.
         self._readers = sum(target == Target(endpoint_id=target.endpoint_id) for target in targets)
         self._tables, self._ends, self._caught = cycle(_WRITTEN), cycle((postgres.quit, postgres.kill)), 0
-        self._drained_after = 0.0
+        self._calm_since, self._drained_after = float("inf"), 0.0
         self._valkey, self._rng = valkey, random.Random(plan.seed)
         rng = self._rng
         self._running = list(processes.running.values())

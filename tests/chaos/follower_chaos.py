@@ -57,7 +57,7 @@ class _FollowerRun(harness.Run):
         self._plan, self._launchpad, self._rng = plan, launchpad, random.Random(plan.seed)
         self._database_url = processes.environment["DATABASE_URL"]
         self._follower = processes.running["follower"]
-        self.driver = ChainDriver(launchpad, plan)
+        self.driver, self._blocks = ChainDriver(launchpad, plan), 0
         self.faults = {"follower": harness.Fault(self._kill)}
 
     def load(self) -> AbstractContextManager[None]:
