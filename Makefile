@@ -36,7 +36,7 @@ test-slow: .venv/installed-dev .venv/installed-deploy $(NODE_PACKAGES) $(NODE_VE
 
 # Runs SEEDS seeds of the fault simulator, from FIRST on; prints each failed seed with the command that repeats it.
 fault-seeds: .venv/installed-dev
-	FIRST=$(FIRST) SEEDS=$(or $(SEEDS),500) $(BIN)/python -m pytest tests/chaos/test_fault_seeds.py --numprocesses 2 --dist worksteal -q
+	FIRST=$(or $(FIRST),1) SEEDS=$(or $(SEEDS),500) $(BIN)/python -m pytest tests/chaos/test_fault_seeds.py --numprocesses 2 --dist worksteal -q
 
 # Makes SEEDS times CALLS calls from the API's description, by callers of every level; ONLY names one operation, such as
 # "GET /api/tokens". Prints each failed call with the command that repeats it.

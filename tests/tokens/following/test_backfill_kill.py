@@ -52,18 +52,19 @@ def settings_at(chain, settings, forget_chains, tmp_path, service_environment):
     return install_at
 
 
-def test_no_launch_is_lost_or_doubled_by_kills_at_random(chain, settings_at):
+def test_no_launch_is_lost_or_doubled_by_kills_and_stops_at_random(chain, settings_at):
     rng = random.Random(3)
     # Each response takes a while, so that a process always has something in progress.
     with serve(chain, faults=Faults(hangs=1.0, hang_seconds=0.03)) as node:
         environment = settings_at(node.url)
         ids: set[int] = set()
-        for _ in range(KILLED):
+        # Kills, and then a stop, which ends after the range in work.
+        for number, status in ((signal.SIGKILL, -signal.SIGKILL),) * KILLED + ((signal.SIGTERM, 1),):
             with backfill(chain, environment) as process:
-                before, further = done_to(), rng.randrange(10, 40)
+                before, further = done_to(), rng.randrange(10, 30)
                 wait_for(lambda to=before + further: done_to() >= to)
-                process.kill()
-                process.wait()
+                process.send_signal(number)
+                assert process.wait(120) == status
             at = done_to()
             # Everything up to the progress is written, and nothing else is.
             assert wrong_rows(chain, to=at) == []
@@ -75,17 +76,6 @@ def test_no_launch_is_lost_or_doubled_by_kills_at_random(chain, settings_at):
     # Nothing was written a second time under another id.
     assert ids <= set(Token.objects.values_list("pk", flat=True))
     assert done_to() == final(chain)
-
-
-def test_a_backfill_that_is_signalled_ends_after_the_range_in_work(chain, settings_at):
-    with serve(chain, faults=Faults(hangs=1.0, hang_seconds=0.03)) as node:
-        environment = settings_at(node.url)
-        with backfill(chain, environment) as process:
-            wait_for(lambda: done_to() >= 20)
-            process.send_signal(signal.SIGTERM)
-            assert process.wait(120) == 1
-    assert done_to() < final(chain)
-    assert wrong_rows(chain, to=done_to()) == []
 
 
 @pytest.mark.parametrize("hanging", ["eth_getBlockByNumber", "eth_getLogs", "eth_getBlockReceipts"])
