@@ -56,12 +56,10 @@ _GUARDS = {
     "deploy-chaos": _Guard("chaos", "deploy", "deploy --orders 20 --workers 2 --kills 3"),
     "event-chaos": _Guard("chaos", "event --events 3000 --kills 20", "event --events 300 --kills 5"),
     "migrations": _Guard("migration_locks", "", "--help"),
-    "upgrade": _Guard(
-        "chaos", "upgrade --tokens 100000", "upgrade --tokens 200 --launches 10 --trades 10 --pause 3"
-    ),
+    "upgrade": _Guard("chaos", "upgrade --tokens 100000", "upgrade --tokens 200 --launches 10 --trades 10 --pause 3"),
     "attacks": _Guard("attacks", "--start", "--start --seconds 1 --only long-lists"),
     "faults": _Guard(
-        "chaos", "faults", "faults --minutes 1 --every 30 --lasting 3 --ceiling-seconds 5 --tokens 200"
+        "chaos", "faults", "faults --minutes 1 --every 30 --lasting 3 --ceiling-seconds 5 --tokens 200 --launches 20"
     ),
 }
 

@@ -6,9 +6,9 @@
     python -m benchmarks.chaos upgrade [--ref REF] [--tokens 1000000] [--launches 280] [--trades 300] [--keep]
     python -m benchmarks.chaos faults [--minutes 30] [--every 60] [--lasting 10] [--keep]
 
-Each has `--seed`, and the other fields of its plan. The result is printed as JSON, with the first errors. Exits with
-code 1 where something was lost, came twice or was altered, or a limit is broken. The processes' output is in
-`.local/RUN-chaos.log`.
+All but the upgrade have `--seed`; all have the other fields of their plan. The result is printed as JSON, with the
+first errors. Exits with code 1 where something was lost, came twice or was altered, or a limit is broken. The
+processes' output is in `.local/RUN-chaos.log`.
 """
 
 import os
