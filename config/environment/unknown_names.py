@@ -56,6 +56,8 @@ def unknown_variables(in_file: Collection[str], environment: Mapping[str, str] |
 
 def _is_similar(name: str, setting: str) -> bool:
     """Return whether at most one character is added, left out or replaced."""
+    if abs(len(name) - len(setting)) > 1:
+        return False
     start = len(os.path.commonprefix([name, setting]))
     end = len(os.path.commonprefix([name[start:][::-1], setting[start:][::-1]]))
     return max(len(name), len(setting)) - start - end <= 1
