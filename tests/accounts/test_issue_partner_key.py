@@ -1,7 +1,5 @@
 """`manage.py issue_partner_key`."""
 
-import subprocess
-import sys
 from datetime import timedelta
 
 import pytest
@@ -11,7 +9,7 @@ from django.utils import timezone
 
 from accounts.keys import credentials
 from accounts.models import PartnerKey
-from config.environment.variables import BASE_DIR
+from tests.processes.forking.program import run_program
 
 pytestmark = pytest.mark.django_db
 
@@ -53,7 +51,6 @@ def test_it_takes_scopes_and_an_expiry(capsys):
 
 def test_the_command_line_prints_only_the_key_on_standard_output(service_environment):
     environment = service_environment | {"PARTNER_KEY_PEPPER": settings.PARTNER_KEY_PEPPER}
-    command = [sys.executable, "manage.py", "issue_partner_key", "Acme"]
-    ended = subprocess.run(command, cwd=BASE_DIR, env=environment, capture_output=True, text=True, timeout=60)
+    ended = run_program(["python", "manage.py", "issue_partner_key", "Acme"], environment)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert credentials.verify_key(ended.stdout.removesuffix("\n")) is not None

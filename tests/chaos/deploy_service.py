@@ -118,7 +118,7 @@ def run_deploy_service(chains_file: Path) -> Iterator[DeployService]:
         (key,), _ = create_accounts(environment, ["Partner"])
         with (
             service("web", environment) as web,
-            fork_server(environment, of="tests.processes.forked_celery") as processes,
+            fork_server(environment) as processes,
         ):
             running = DeployService(environment, relay, signer, deployment.factory, key, web, processes)
             with running.at_work():

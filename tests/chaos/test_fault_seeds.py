@@ -36,7 +36,7 @@ def test_the_rows_are_the_truth_in_the_end(seeds, service_environment, tmp_path)
         }
     )
     with (
-        fork_server(environment, of="tests.processes.forked_follower") as processes,
+        fork_server(environment) as processes,
         ThreadPoolExecutor(AT_ONCE) as threads,
     ):
         wrong = dict(zip(seeds, threads.map(lambda seed: fault_seed.run(seed, processes), seeds), strict=True))

@@ -1,12 +1,10 @@
 """manage.py: commands without a database end with one sentence, and without a secret."""
 
 import os
-import subprocess
-import sys
 
 import pytest
 
-from config.environment.variables import BASE_DIR
+from tests.processes.forking.program import run_program
 
 
 @pytest.mark.parametrize("words", [["migrate"], ["issue_partner_key", "Acme"], ["deploy_wallets"], ["follow"]])
@@ -17,14 +15,7 @@ def test_a_command_whose_database_is_out_of_reach_ends_with_one_sentence(unused_
         "RPC_URLS_8453": f"http://127.0.0.1:{unused_port}",
         "SECRET_KEY": "s3cret" * 9,
     }
-    done = subprocess.run(
-        [sys.executable, "manage.py", *words],
-        cwd=BASE_DIR,
-        env=dict(os.environ) | urls,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done = run_program(["python", "manage.py", *words], os.environ | urls)
     assert done.returncode == 1 and "s3cret" not in done.stdout + done.stderr
     (line,) = done.stderr.splitlines()
     assert line.startswith("launchboard: DATABASE_URL: no response from the server (connection failed:")

@@ -3,7 +3,6 @@
 import signal
 import stat
 import subprocess
-import sys
 from collections.abc import Iterator
 from ipaddress import ip_network
 from pathlib import Path
@@ -16,16 +15,16 @@ from django.utils import timezone
 
 from accounts.models import DisabledBy, WebhookEndpoint
 from accounts.subscriptions import deliveries, endpoints, sending, webhook_secrets
-from config.environment.variables import BASE_DIR
 from config.events.models import Event
 from development import run_webhooks
 from development.standins.market_server import MarketStandIn
 from tests.accounts.subscriptions.subscribers import queue_events
+from tests.processes.forking.program import Program, run_program
 from tests.rows.factories import PartnerKeyFactory, WebhookEndpointFactory
 
 pytestmark = pytest.mark.django_db
 
-COMMAND = [sys.executable, "-m", "development.standins.event_receiver"]
+COMMAND = ["python", "-m", "development.standins.event_receiver"]
 URL = "http://127.0.0.1:8603/"
 
 
@@ -52,9 +51,7 @@ class Receiver:
 @pytest.fixture
 def receiver(secret_file: Path, settings: Any) -> Iterator[Receiver]:
     settings.WEBHOOK_ALLOWED_NETWORKS = (ip_network("127.0.0.1"),)
-    with subprocess.Popen(
-        [*COMMAND, "0", str(secret_file)], cwd=BASE_DIR, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with Program([*COMMAND, "0", str(secret_file)], stdout=subprocess.PIPE) as process:
         try:
             yield Receiver(process)
         finally:
@@ -101,7 +98,7 @@ def test_it_ends_quietly_by_a_signal(receiver, number):
 
 def test_it_names_what_it_can_not_start_with(secret_file, tmp_path):
     def refusal(*words: str) -> str:
-        ended = subprocess.run([*COMMAND, *words], cwd=BASE_DIR, capture_output=True, text=True)
+        ended = run_program([*COMMAND, *words])
         assert ended.returncode == 1
         return ended.stderr
 

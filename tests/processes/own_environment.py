@@ -3,6 +3,7 @@
 import os
 from urllib.parse import quote
 
+from django.conf import settings
 from redis import Redis
 
 from development.servers import bundled
@@ -19,6 +20,9 @@ def environment_on(database: str) -> dict[str, str]:
         "DATABASE_URL": database_url(database),
         "REDIS_URL": redis_url,
         "DJANGO_SETTINGS_MODULE": "development.setting_overrides",
+        # Modules read these at import, which forked programs share. By default they follow from the ports.
+        "SITE_URL": settings.SITE_URL,
+        "STREAM_URL": settings.STREAM_URL,
     }
 
 

@@ -36,7 +36,7 @@ os.environ["SOCIAL_API_KEY"] = os.environ["FARCASTER_HUB_URL"] = ""
 # Workers inherit the controlling process's.
 os.environ["REDIS_URL"] = ""
 # A package of the release tools, which jsonschema imports for formats that no schema has: it takes seconds.
-sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
+sys.modules["rfc3987_syntax"] = None
 
 bundled.ensure_running(durable=False)
 # Each of pytest-xdist's workers has a numbered Valkey database, as pytest-django gives each a PostgreSQL database.

@@ -1,4 +1,4 @@
-"""The service's processes as production runs them, by the Procfile; each can be killed with its children."""
+"""The service's processes by the Procfile; each can be killed with its children. This version's are forked programs."""
 
 import os
 import random
@@ -8,12 +8,14 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import psutil
 
 from config.environment.server_urls import is_web_server_up
 from config.environment.variables import BASE_DIR
 from development.servers.processes import die_with_parent
+from tests.processes.forking.program import Program
 from tests.processes.waiting import wait_for
 
 HOST = "127.0.0.1"
@@ -26,6 +28,7 @@ class Service:
         self, name: str, environment: Mapping[str, str], *, directory: Path = BASE_DIR, log: Path | None = None
     ) -> None:
         """Start it, with the version in this directory; `log` is the file for its output, by default the tests'."""
+        self.process: subprocess.Popen[str]
         self.name, self._directory, self._log = name, directory, log
         self._environment = with_path(environment, python_of(directory))
         self.start()
@@ -34,15 +37,22 @@ class Service:
         """Start the process."""
         with ExitStack() as files:
             output = None if self._log is None else files.enter_context(self._log.open("ab"))
+            options: dict[str, Any] = {
+                "stdin": subprocess.DEVNULL,
+                "stdout": output,
+                "stderr": output,
+                "start_new_session": True,
+            }
+            if self._directory == BASE_DIR:
+                self.process = Program(words(self.name, self._environment), self._environment, **options)
+                return
             self.process = subprocess.Popen(
                 ["/bin/sh", "-c", f"exec {line(self.name, self._directory)}"],
                 cwd=self._directory,
                 env=self._environment,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
                 preexec_fn=die_with_parent(signal.SIGTERM),
+                text=True,
+                **options,
             )
 
     def kill(self) -> None:

@@ -1,15 +1,12 @@
 """Responses from all public routes: none sets a cookie. And the description, which concurrent first calls share."""
 
-import subprocess
-import sys
-
 import pytest
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import URLPattern, get_resolver
 
 from config.edge.representation import public_without_cookies
-from config.environment.variables import BASE_DIR
+from tests.processes.forking.program import run_program
 from tests.rows.factories import TokenFactory
 
 
@@ -70,7 +67,5 @@ def call(_):
 with ThreadPoolExecutor(8) as pool:
     print(len({id(document) for document in pool.map(call, range(8))}))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=BASE_DIR, env=service_environment, capture_output=True, text=True, timeout=300
-    )
+    done = run_program(["python", "-c", code], service_environment)
     assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr

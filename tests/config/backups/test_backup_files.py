@@ -6,10 +6,8 @@ import shutil
 import signal
 import stat
 import subprocess
-import sys
 import zipfile
 from datetime import timedelta
-from functools import partial
 from io import StringIO
 from pathlib import Path
 
@@ -23,9 +21,9 @@ from django.utils import timezone
 
 from config.backups.backing_up import DUMP, MANIFEST
 from config.backups.table_digests import digest_tables
-from config.environment.variables import BASE_DIR
 from development.servers.programs import postgresql_programs
 from tests.processes.empty_database import connected_to, empty_database
+from tests.processes.forking.program import Program
 from tests.processes.own_environment import database_url
 from tests.processes.waiting import wait_for
 from tests.rows.factories import ChainHeadFactory, TokenFactory, WebhookEndpointFactory
@@ -182,9 +180,9 @@ def test_a_backup_that_is_stopped_leaves_no_file(tmp_path, service_environment):
     )
     program(tmp_path / "bin", "pg_dump", hanging)
     (tmp_path / "to").mkdir()
-    command = [sys.executable, "manage.py", "backup", str(tmp_path / "to")]
+    words = ["python", "manage.py", "backup", str(tmp_path / "to")]
     environment = service_environment | {"POSTGRESQL_PROGRAMS": str(tmp_path / "bin")}
-    with subprocess.Popen(command, cwd=BASE_DIR, env=environment, stderr=subprocess.PIPE, text=True) as running:
+    with Program(words, environment, stderr=subprocess.PIPE) as running:
         wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().endswith("\n"))
         assert [path.suffix for path in (tmp_path / "to").iterdir()] == [".part"]
         running.terminate()
@@ -318,14 +316,10 @@ def test_a_restore_that_is_stopped_names_the_way_on(backup, tmp_path, service_en
         "pg_restore",
         f"case $1 in --version) echo 'pg_restore (PostgreSQL) 18.1';; *) {hanging};; esac",
     )
-    command = [sys.executable, "manage.py", "restore", str(backup)]
+    words = ["python", "manage.py", "restore", str(backup)]
     with empty_database() as name:
         own = {"POSTGRESQL_PROGRAMS": str(tmp_path / "bin"), "DATABASE_URL": database_url(name)}
-        environment = service_environment | own
-        # A shell without job control ignores SIGINT in its background processes.
-        regular = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-        options = {"env": environment, "stderr": subprocess.PIPE, "text": True, "preexec_fn": regular}
-        with subprocess.Popen(command, cwd=BASE_DIR, **options) as running:
+        with Program(words, service_environment | own, stderr=subprocess.PIPE) as running:
             wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().endswith("\n"))
             running.send_signal(number)
             _, error = running.communicate()

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 import zipfile
 from contextlib import contextmanager
 from threading import Event as Signal
@@ -15,12 +13,12 @@ from django.utils import timezone
 from psycopg import sql
 
 from config.backups.table_digests import digest_tables
-from config.environment.variables import BASE_DIR
 from config.events.models import Event
 from config.events.outbox import publish_events
 from development.servers.programs import postgresql_programs
 from tests.processes.empty_database import connected_to, empty_database
 from tests.processes.fork_server import fork_server
+from tests.processes.forking.program import run_program
 from tests.processes.own_environment import database_url
 from tests.processes.waiting import wait_for
 from tests.rows.agent_factories import SnapshotFactory, StandingFactory
@@ -49,10 +47,7 @@ _BUSY_SECONDS = 400.0
 
 def manage(environment, *words):
     """Run a command; return its output."""
-    done = subprocess.run(
-        [sys.executable, "manage.py", *words],
-        cwd=BASE_DIR, env=environment, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
+    done = run_program(["python", "manage.py", *words], environment)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -88,7 +83,7 @@ def following(environment, node):
         "CANDLE_MINUTE_DAYS": 100_000,
         "EVENT_HISTORY_HOURS": 1_000_000,
     }
-    with fork_server(environment, of="tests.processes.forked_follower") as processes:
+    with fork_server(environment) as processes:
         follower = processes.follow(CHAIN_ID, settings=settings)
         try:
             yield

@@ -3,7 +3,6 @@
 import os
 import re
 import subprocess
-import sys
 import tempfile
 from contextlib import contextmanager
 from io import StringIO
@@ -20,6 +19,7 @@ from config.backups.table_digests import digest_tables
 from config.environment.variables import BASE_DIR
 from development.servers.programs import postgresql_programs
 from development.servers.unprivileged import chown_tree
+from tests.processes.forking.program import run_program
 from tests.processes.own_environment import environment_on
 from tests.processes.own_postgresql import OwnPostgres, Recovery
 from tests.processes.waiting import wait_for
@@ -89,8 +89,7 @@ def test_rows_are_exactly_those_of_the_time(places):
         primary.stop()
         primary.start()
         environment = environment_on("launchboard") | {"DATABASE_URL": primary.url, "SECRET_KEY": configured.SECRET_KEY}
-        migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-        subprocess.run(migrate, cwd=BASE_DIR, env=environment, check=True)
+        run_program(["python", "manage.py", "migrate", "--verbosity", "0"], environment).check_returncode()
         path = f"{postgresql_programs()}:{os.environ['PATH']}"
         command = base_backup.replace("/srv/base", str(base))
         subprocess.run(["/bin/sh", "-c", command], env=environment | {"PATH": path}, check=True)

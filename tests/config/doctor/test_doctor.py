@@ -4,8 +4,6 @@ import json
 import os
 import re
 import socket
-import subprocess
-import sys
 import time
 from contextlib import contextmanager
 from datetime import timedelta
@@ -29,6 +27,7 @@ from config.postgresql.advisory_locks import session_lock
 from config.processes.heartbeats import STALE_SECONDS, Heartbeat
 from config.redis.connection import redis_client
 from tests.processes.empty_database import connected_to, empty_database
+from tests.processes.forking.program import run_program
 from tests.processes.own_environment import database_url
 from tests.processes.service_processes import service
 from tests.processes.waiting import wait_for
@@ -51,10 +50,7 @@ def found(check, level=None):
 
 def doctor(environment, *words):
     """Run the command; return its exit status and output."""
-    done = subprocess.run(
-        [sys.executable, "manage.py", "doctor", *words],
-        cwd=BASE_DIR, env=environment, capture_output=True, text=True, timeout=180,
-    )  # fmt: skip
+    done = run_program(["python", "manage.py", "doctor", *words], environment)
     assert "Traceback" not in done.stderr, done.stderr
     return done.returncode, done.stdout
 

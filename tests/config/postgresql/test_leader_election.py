@@ -3,15 +3,13 @@
 import os
 import signal
 import subprocess
-import sys
 from contextlib import contextmanager
 
 import pytest
 from django.db import connection
 
-from config.environment.variables import BASE_DIR
 from config.postgresql.advisory_locks import LockHeldError, SessionLock, session_lock
-from development.servers.processes import die_with_parent
+from tests.processes.forking.program import Program
 from tests.processes.waiting import wait_for
 from tokens.indexing import chain_lock
 
@@ -32,16 +30,10 @@ with session_lock(int(sys.argv[1])):
 @contextmanager
 def holder(environment):
     """Run another process that holds the lock."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", _HOLD, str(KEY)],
-        cwd=BASE_DIR,
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        preexec_fn=die_with_parent(signal.SIGKILL),
-    )
+    words = ["python", "-c", _HOLD, str(KEY)]
+    process = Program(words, environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
-        assert process.stdout.readline() == b"held\n"
+        assert process.stdout.readline() == "held\n"
         yield process
     finally:
         process.kill()

@@ -1,7 +1,5 @@
 """Public reads with a real streaming replica that lags, is killed and returns."""
 
-import subprocess
-import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,8 +12,8 @@ from django.test import Client
 
 from accounts.keys import credentials
 from accounts.models import Scope
-from config.environment.variables import BASE_DIR
 from tests.config.postgresql.replicas import replica_at
+from tests.processes.forking.program import run_program
 from tests.processes.own_environment import environment_on
 from tests.processes.own_postgresql import OwnPostgres
 from tests.processes.waiting import wait_for
@@ -32,8 +30,7 @@ def servers():
     with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
         primary = OwnPostgres(Path(first))
         environment = environment_on("launchboard") | {"DATABASE_URL": primary.url, "SECRET_KEY": configured.SECRET_KEY}
-        command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-        subprocess.run(command, cwd=BASE_DIR, env=environment, check=True)
+        run_program(["python", "manage.py", "migrate", "--verbosity", "0"], environment).check_returncode()
         replica = OwnPostgres(Path(second), primary=primary)
         yield primary, replica
         replica.stop()

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 from django.core.checks import run_checks
@@ -12,7 +10,7 @@ from django.views.debug import technical_500_response
 from eth_account import Account
 
 from config.environment.secret import Secret
-from config.environment.variables import BASE_DIR
+from tests.processes.forking.program import run_program
 from tokens.installation.signing_wallets import signing_chains
 
 KEY = "5e" * 32
@@ -30,14 +28,7 @@ def test_djangos_page_of_errors_shows_no_key(settings):
 
 
 def test_every_command_refuses_them_in_one_line():
-    done = subprocess.run(
-        [sys.executable, "manage.py", "check"],
-        cwd=BASE_DIR,
-        env=os.environ | {"DEPLOYER_KEYS_8453": "s3cret"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done = run_program(["python", "manage.py", "check"], os.environ | {"DEPLOYER_KEYS_8453": "s3cret"})
     expected = "a private key of 64 hex digits, or several with commas between them"
     sentence = f"launchboard: DEPLOYER_KEYS_8453 has a value that can't be used: expected {expected}\n"
     assert (done.returncode, done.stderr) == (1, sentence)

@@ -4,15 +4,12 @@ import json
 import logging
 import os
 import re
-import subprocess
-import sys
 from datetime import UTC, datetime
 
 import pytest
 from django.test import Client
 
 from config.environment.secret import Secret
-from config.environment.variables import BASE_DIR
 from config.http.request_ids import request_scope
 from config.watching.log_lines import (
     MAX_LINE,
@@ -23,6 +20,7 @@ from config.watching.log_lines import (
     RequestIdFilter,
     make_formatter,
 )
+from tests.processes.forking.program import run_program
 
 # A line with time, level, logger and the mark for cut text.
 _LONGEST = MAX_LINE + 40
@@ -151,9 +149,7 @@ def test_a_request_in_an_outage_is_one_warning(logged, database_at, unused_port,
 def test_every_process_logs_bounded_lines(setup, logger, log_format):
     code = f"{setup}; import logging; logging.getLogger({logger!r}).error('x' * 1_000_000)"
     environment = os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings", "LOG_FORMAT": log_format}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=BASE_DIR, env=environment, capture_output=True, text=True, timeout=120
-    )
+    done = run_program(["python", "-c", code], environment)
     assert done.returncode == 0
     [written] = done.stderr.splitlines()
     level = "WARNING" if logger.startswith("django.security.") else "ERROR"

@@ -22,10 +22,12 @@ from config.http.request_ids import HEADER
 from development.standins.loopback import ReceivedRequest, Reply, run_server
 from tests.config.test_request_ids import CHAIN_ID, node
 from tests.nodes.json_server import serve_json
+from tests.processes.forking.program import run_program
 from tests.processes.service_processes import service, web_service
 from tests.processes.waiting import wait_for
 
 SECRET = "s3cret"
+SETTINGS = os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings"}
 HASH = "0x" + "5e" * 32
 CLIENT = Span.SpanKind.SPAN_KIND_CLIENT
 
@@ -196,14 +198,8 @@ def test_a_process_ends_without_further_exports_while_the_collector_hangs() -> N
             "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "1",
             "ALLOWED_HOSTS": "testserver",
         }
-        done = subprocess.run(
-            [sys.executable, "-c", _TRACED_REQUESTS],
-            cwd=BASE_DIR,
-            env=os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings"} | environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        done = run_program(["python", "-c", _TRACED_REQUESTS], SETTINGS | environment)
+        assert done.returncode == 0, done.stderr
         released.set()
     # A second one on a machine on which the six requests take longer than the first export.
     assert 1 <= len(requested) <= 2, done.stderr
@@ -215,13 +211,7 @@ def app_broker(redis_url: str) -> str:
 
 def start_error(code: str, **environment: str) -> str:
     """Return what Python prints when it runs the code, which must fail."""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=BASE_DIR,
-        env=os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings"} | environment,
-        capture_output=True,
-        text=True,
-    )
+    done = run_program(["python", "-c", code], SETTINGS | environment)
     assert done.returncode != 0
     return done.stderr
 
@@ -244,5 +234,4 @@ def test_an_address_that_is_no_dsn_is_refused() -> None:
 
 def test_neither_package_is_loaded_by_default() -> None:
     code = "import sys, django; django.setup(); print(*{'sentry_sdk', 'opentelemetry'} & sys.modules.keys())"
-    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings"}
-    assert subprocess.check_output([sys.executable, "-c", code], cwd=BASE_DIR, env=environment, text=True) == "\n"
+    assert subprocess.check_output([sys.executable, "-c", code], cwd=BASE_DIR, env=SETTINGS, text=True) == "\n"

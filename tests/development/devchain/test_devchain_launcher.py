@@ -5,7 +5,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,14 +20,15 @@ from development.devchain.deploy_contracts import DevelopmentContracts, deploy_c
 from development.devchain.launch_transactions import TOKEN_SUPPLY, deployment_config
 from development.devchain.samples import random_launch
 from tests.nodes.devchain_tests import OTHER, SENDER, launched
+from tests.processes.forking.program import Program
 
 LINE = re.compile(r"launched \S+ (0x[0-9a-fA-F]{40})\n")
 
 
 @contextmanager
 def launcher(rpc_url: str, *more: str) -> Iterator["subprocess.Popen[str]"]:
-    command = [sys.executable, "-m", "development.devchain.launcher", "--rpc-url", rpc_url, *more]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    words = ["python", "-m", "development.devchain.launcher", "--rpc-url", rpc_url, *more]
+    with Program(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
             yield process
         finally:

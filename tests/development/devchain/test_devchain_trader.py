@@ -3,7 +3,6 @@
 import re
 import signal
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,12 +17,13 @@ from development.devchain.deploy_contracts import DevelopmentContracts, deploy_c
 from development.devchain.launch_transactions import DevLaunchConfig, Recipient
 from development.devchain.trader import SampleTraders
 from tests.nodes.devchain_tests import OTHER, SENDER, launch_token
+from tests.processes.forking.program import Program
 
 
 @contextmanager
 def trader(rpc_url: str, *more: str) -> Iterator["subprocess.Popen[str]"]:
-    command = [sys.executable, "-m", "development.devchain.trader", "--rpc-url", rpc_url, *more]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    words = ["python", "-m", "development.devchain.trader", "--rpc-url", rpc_url, *more]
+    with Program(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
             yield process
         finally:

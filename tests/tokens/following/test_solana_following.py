@@ -501,7 +501,7 @@ def test_a_follower_that_is_killed_again_and_again_loses_nothing(node, solana_fi
     wanted, trades = {MINT}, {SWAP}
     quick = {"FOLLOW_POLL_SECONDS": 0.05, "RPC_BATCH_SIZE": 4}
     environment = service_environment | {"CHAINS_FILE": str(solana_file), "LOG_LEVEL": "WARNING"}
-    with fork_server(environment, of="tests.processes.forked_follower") as processes:
+    with fork_server(environment) as processes:
         for number in range(KILLS):
             wanted |= {node.launch(f"launch {number} {place}", slot=2000 + number) for place in range(5)}
             trades |= {node.swap(f"swap {number} {place}", slot=2000 + number) for place in range(5)}
