@@ -5,6 +5,7 @@ import struct
 import time
 import zlib
 from contextlib import suppress
+from io import BytesIO
 
 import pytest
 from hypothesis import given
@@ -42,7 +43,7 @@ def is_near(color: tuple[int, ...], expected: tuple[int, ...]) -> bool:
     return all(abs(one - other) <= 24 for one, other in zip(color, expected, strict=False))
 
 
-@pytest.mark.parametrize("size", [(1, 1), (1, 900), (64, 64), (3000, 40), (2500, 2500)])
+@pytest.mark.parametrize("size", [(1, 1), (1, 900), (64, 64), (3000, 40), (2001, 2001)])
 @pytest.mark.parametrize(
     ("mode", "form"),
     [
@@ -129,7 +130,7 @@ def test_metadata_and_color_profiles_are_dropped():
 
 
 @pytest.mark.parametrize("form", ["PNG", "GIF"])
-@pytest.mark.parametrize("side", [100, 2500])
+@pytest.mark.parametrize("side", [100, 2001])
 def test_the_transparent_color_of_a_palette_stays_transparent(form, side):
     picture = Image.new("P", (side, side), 0)
     picture.putpalette([*RED, *GREEN])
@@ -150,7 +151,7 @@ def test_the_orientation_is_applied_in_all_formats(form):
     assert b"Maker" not in body
 
 
-@pytest.mark.parametrize("side", [100, 2500])
+@pytest.mark.parametrize("side", [100, 2001])
 def test_a_palette_keeps_its_partial_transparency(side):
     picture = Image.new("P", (side, side), 0)
     picture.putpalette([*RED, *GREEN])
@@ -184,11 +185,16 @@ def test_only_the_first_of_ten_thousand_frames_is_decoded():
 
 @pytest.mark.parametrize("form", ["PNG", "WEBP"])
 def test_only_the_first_frame_of_other_animations_is_decoded(form):
-    frames = [plain_picture(BLUE, (400, 400)), plain_picture(GREEN, (400, 400))] * 300
+    frames = [plain_picture(BLUE, (400, 400)), plain_picture(GREEN, (400, 400))] * 50
     animation = encoded(plain_picture(RED, (400, 400)), form, save_all=True, append_images=frames)
     started = time.process_time()
     assert is_near(middle_of(encode_picture(animation)), RED)
-    assert time.process_time() - started < 0.5
+    ended = time.process_time()
+    with Image.open(BytesIO(animation)) as picture:
+        for number in range(picture.n_frames):
+            picture.seek(number)
+            picture.load()
+    assert 4 * (ended - started) < time.process_time() - ended
 
 
 def webp_header(kind: bytes, size: bytes) -> bytes:
