@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 from decimal import ROUND_DOWN, Context, Decimal
+from functools import lru_cache
 from typing import Any
 
 from django import template
@@ -11,7 +12,7 @@ from django.utils import timezone
 from django.utils.formats import get_format, number_format
 from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, ngettext, pgettext, pgettext_lazy
+from django.utils.translation import get_language, gettext, ngettext, pgettext, pgettext_lazy
 
 from config.parsing.timestamps import format_timestamp
 from config.site.assets import asset_url
@@ -40,6 +41,8 @@ _LARGEST, _MOST_ZEROS = Decimal(10) ** 16, 30
 # From so many zeros after the point on, their number is written instead: 0.0₄123.
 _COUNTED_ZEROS = 4
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+# A chart writes each price for its title, its table and screen readers, and the next refresh writes most of them again.
+_CACHED_TEXTS = 4_096
 # Code in texts for integrators.
 _CODE = re.compile("`([^`]+)`")
 # A creator's launches are counted up to this number.
@@ -104,7 +107,14 @@ def compact_text(value: float | Decimal | int | None, digits: int = 3, *, counts
 
     With `counts_zeros` a small number's zeros are a subscript: 0.0₉456 is 0.000000000456.
     """
-    if value is None or not (amount := Decimal(str(value))).is_finite():
+    return "" if value is None else _compact_text(str(value), digits, counts_zeros, get_language())
+
+
+@lru_cache(_CACHED_TEXTS)
+def _compact_text(number: str, digits: int, counts_zeros: bool, language: str | None) -> str:
+    """Return `compact_text` of a number in the active language."""
+    amount = Decimal(number)
+    if not amount.is_finite():
         return ""
     # Rounded before the scale is chosen: 999,999 is 1.00M, not 1,000K.
     amount = Context(prec=digits).plus(amount)
@@ -114,8 +124,8 @@ def compact_text(value: float | Decimal | int | None, digits: int = 3, *, counts
             return text % {"number": _written_out(amount / scale, digits)}
     zeros = -1 - amount.adjusted() if amount else 0
     if counts_zeros and zeros >= _COUNTED_ZEROS:
-        number = f"{size:.{digits - 1}e}".partition("e")[0].replace(".", "")
-        return f"{'-' if amount < 0 else ''}{local_separators('0.0')}{str(zeros).translate(_SUBSCRIPTS)}{number}"
+        mantissa = f"{size:.{digits - 1}e}".partition("e")[0].replace(".", "")
+        return f"{'-' if amount < 0 else ''}{local_separators('0.0')}{str(zeros).translate(_SUBSCRIPTS)}{mantissa}"
     if size >= _LARGEST or zeros > _MOST_ZEROS:
         return local_separators(f"{amount:.{digits - 1}e}")
     return _written_out(amount, digits)
@@ -148,6 +158,12 @@ def usd_text(value: float | Decimal | None, *, counts_zeros: bool = True) -> str
 
 def in_usd(number: str) -> str:
     """Return a number's text as a USD amount."""
+    return _in_usd(number, get_language())
+
+
+@lru_cache(_CACHED_TEXTS)
+def _in_usd(number: str, language: str | None) -> str:
+    """Return `in_usd` of a number in the active language."""
     sign = "-" if number.startswith("-") else ""
     return sign + pgettext("amount of US dollars", "$%(number)s") % {"number": number.removeprefix("-")}
 
