@@ -1,11 +1,16 @@
 """The tests' browser: an installed Chromium, driven by Playwright, which records errors and requests."""
 
+import asyncio
+import atexit
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -50,6 +55,15 @@ class Visit:
         self.page.on("requestfailed", lambda request: self.errors.append(f"{request.url}: {request.failure}"))
         self.page.on("request", lambda request: self._note(request.url))
 
+    def assert_clean(self, allowed: str = "(?!)") -> None:
+        """Fail on errors besides the allowed pattern, and on requests to other hosts.
+
+        The stream has its own host, and a page that is left ends it.
+        """
+        ignored = re.compile(rf"{allowed}|/api/tokens/stream")
+        assert [error for error in self.errors if not ignored.search(error)] == []
+        assert [url for url in self.strange_requests if not ignored.search(url)] == []
+
     def _note(self, url: str) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("data", "blob") and parts.netloc != self.host:
@@ -68,29 +82,44 @@ def find_chromium() -> str:
 
 @contextmanager
 def open_browser() -> Iterator[Browser]:
-    """Start a browser."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(_ARGUMENTS))
+    """Lend this process's only browser to the block; it starts at the first block, and ends with the process."""
+    outer_loop, browser, loop = asyncio._get_running_loop(), *_started_browser()
+    # Playwright's loop pauses between its calls, and counts as running for as long as it may be called.
+    asyncio._set_running_loop(loop)
+    try:
         yield browser
-        browser.close()
+    finally:
+        asyncio._set_running_loop(outer_loop)
+
+
+@cache
+def _started_browser() -> tuple[Browser, asyncio.AbstractEventLoop]:
+    program, playwright = find_chromium(), sync_playwright().start()
+    atexit.register(playwright.stop)
+    browser = playwright.chromium.launch(executable_path=program, args=list(_ARGUMENTS))
+    return browser, asyncio.get_running_loop()
 
 
 @contextmanager
-def browse_site() -> Iterator[Callable[[str], Visit]]:
-    """Serve the pages from this process, and yield a function that opens a path in a new browser profile."""
+def browse_site() -> Iterator[Callable[..., Visit]]:
+    """Serve the pages from this process, and yield a function that opens a path as `visit` does."""
     server = LiveServer("localhost")
     # Playwright runs an event loop in this thread, in which Django would refuse to begin the tests' transactions.
     with pytest.MonkeyPatch.context() as patch, open_browser() as browser:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        yield lambda path: visit(browser, server.url + path)
+        yield lambda path, **profile: visit(browser, server.url + path, **profile)
+        for context in browser.contexts:
+            context.close()
         # Inside the event loop this is another connection than outside, to which nothing else has access.
         connection.close()
     server.stop()
 
 
-def visit(browser: Browser, url: str) -> Visit:
-    """Open this address in a new browser profile."""
-    page = browser.new_page(viewport={"width": 1360, "height": 850}, locale="en-US", timezone_id="UTC")
+def visit(browser: Browser, url: str, *, width: int = 1360, **profile: Any) -> Visit:
+    """Open this address in a new browser profile; `profile` has Playwright's options for it."""
+    page = browser.new_page(
+        **{"viewport": {"width": width, "height": 850}, "locale": "en-US", "timezone_id": "UTC"} | profile
+    )
     page.set_default_timeout(_TIMEOUT_MS)
     visited = Visit(page=page, host=urlsplit(url).netloc)
     visited.watch()

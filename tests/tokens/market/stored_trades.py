@@ -1,5 +1,6 @@
 """Trade and candle rows, written without a chain, and the partitions that they need."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -9,7 +10,7 @@ from django.db import connection
 from tests.rows.factories import TokenFactory
 from tokens.chains.pool_types import chain_position
 from tokens.models import Candle, LaunchFacts, MinuteCandle, PoolTrade, Token
-from tokens.models.candle import CandleColumns
+from tokens.models.candle import HOUR, CandleColumns
 
 # A Monday.
 WEEK = datetime(2026, 1, 5, tzinfo=UTC)
@@ -33,8 +34,8 @@ def make_traded_token(*, quote_decimals: int | None = 18, tick: int = -230_400, 
     return token
 
 
-def make_trade(token: Token, *, block: int = 1, log_index: int = 0, **columns: Any) -> PoolTrade:
-    """Create a trade, by default in the block's second in WEEK."""
+def trade_row(token: Token, *, block: int = 1, log_index: int = 0, **columns: Any) -> PoolTrade:
+    """Return an unstored trade, by default in the block's second in WEEK."""
     values: dict[str, Any] = {
         "at": WEEK + timedelta(seconds=block),
         "tx_hash": block.to_bytes(32, "big"),
@@ -46,7 +47,14 @@ def make_trade(token: Token, *, block: int = 1, log_index: int = 0, **columns: A
         "price": Decimal(1),
         "quote_usd": None,
     }
-    return PoolTrade.objects.create(token=token, position=chain_position(block, log_index), **values | columns)
+    return PoolTrade(token=token, position=chain_position(block, log_index), **values | columns)
+
+
+def make_trade(token: Token, **columns: Any) -> PoolTrade:
+    """Store the trade that `trade_row` returns."""
+    row = trade_row(token, **columns)
+    row.save(force_insert=True)
+    return row
 
 
 def candle_row(token: Token, at: datetime, *prices: float, seconds: int = 60, **columns: Any) -> CandleColumns:
@@ -74,3 +82,33 @@ def make_candle(token: Token, at: datetime, *prices: float, seconds: int = 60, *
     row = candle_row(token, at, *prices, seconds=seconds, **columns)
     row.save(force_insert=True)
     return row
+
+
+def make_hours(token: Token, last: datetime, prices: Iterable[float]) -> None:
+    """Store candles for the hours back from the last one, whose price comes first."""
+    Candle.objects.bulk_create(
+        candle_row(token, last - timedelta(hours=back), price, price * 1.2, price * 0.9, price * 1.1, seconds=HOUR)
+        for back, price in enumerate(prices)
+    )
+
+
+def make_half_day(token: Token, now: datetime) -> None:
+    """Store 48 trades in the last 12 hours, the minute candles of their prices, and each fourth one's hour."""
+    minutes, hours, trades = [], [], []
+    for back in range(48):
+        at, price = now - timedelta(minutes=15 * back), (100 + 3 * (back % 7) - 5 * (back % 5)) * 1e-9
+        minute, factors = at.replace(second=0, microsecond=0), (1, 1.08, 0.94, 1.05 if back % 3 else 0.96)
+        prices = [price * factor for factor in factors]
+        usd = zip(("open_usd", "high_usd", "low_usd", "close_usd"), prices, strict=True)
+        traded: dict[str, Any] = {name: 2_000 * value for name, value in usd}
+        traded |= {"volume_usd": Decimal(100 + 37 * (back % 11)), "volume_quote": (back % 11 + 1) * 10**18}
+        minutes.append(candle_row(token, minute, *prices, **traded))
+        if back % 4 == 0:
+            hours.append(candle_row(token, minute.replace(minute=0), *prices, seconds=HOUR, **traded))
+        amounts = {"amount_token": (back + 3) * 10**24, "amount_quote": int((back + 3) * 10**24 * price)}
+        trades.append(
+            trade_row(token, block=1_000_000 - back, at=at, is_buy=bool(back % 3), quote_usd=Decimal(2_000), **amounts)
+        )
+    MinuteCandle.objects.bulk_create(minutes)
+    Candle.objects.bulk_create(hours)
+    PoolTrade.objects.bulk_create(trades)

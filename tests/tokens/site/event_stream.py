@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
 from development.standins.loopback import ReceivedRequest, Reply, run_server
 
 _ORIGIN = {"Access-Control-Allow-Origin": "*"}
@@ -56,3 +58,11 @@ def open_stream() -> Iterator[EventStream]:
     with run_server(stream.respond) as stream.url:
         yield stream
         stream.close()
+
+
+@pytest.fixture
+def stream(settings: Any) -> Iterator[EventStream]:
+    """Run the stand-in where pages look for the stream."""
+    with open_stream() as stream:
+        settings.STREAM_URL = stream.url
+        yield stream

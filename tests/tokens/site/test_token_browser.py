@@ -1,7 +1,9 @@
 """A token's page in a real Chromium, over HTTP."""
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db.models import F
@@ -20,7 +22,6 @@ from tokens.models.candle import HOUR
 pytestmark = pytest.mark.django_db
 
 SETTINGS = {"ALLOWED_HOSTS": ["localhost"], "RPC_URLS": {}}
-WIDTHS = (1280, 390, 320)
 # Font size and position for each visible text in the chart, in pixels; a line's space does not belong to its letters.
 CHART_TEXTS = """() => {
   const chart = document.querySelector(".chart");
@@ -66,8 +67,7 @@ def embed_path_of(path: str) -> str:
 
 def assert_clean(site: Visit) -> None:
     site.page.wait_for_load_state("networkidle")
-    assert site.errors == []
-    assert site.strange_requests == []
+    site.assert_clean()
 
 
 def test_the_chart_is_changed_by_keyboard_in_place(site):
@@ -239,33 +239,36 @@ def test_buttons_that_need_scripts_are_shown_with_scripts_only(site, token):
     plain.close()
 
 
-@pytest.mark.parametrize("width", [1280, 1024, 700, 545, 390, 353, 320])
-def test_texts_of_the_chart_are_legible_and_apart_at_any_width(site, token, width):
-    page = site.page
-    page.set_viewport_size({"width": width, "height": 800})
-    path = f"{token.chain_id}/{token.contract_address}"
-    for page_path in (f"tokens/{path}", f"tokens/{path}?interval=1h&currency=quote", f"embed/token/{path}"):
-        page.goto(f"http://{site.host}/{page_path}")
-        texts = page.evaluate(CHART_TEXTS)
-        assert min(text["size"] for text in texts) >= 10.4, (page_path, texts)
-        assert len([text for text in texts if text["isTime"]]) >= 1
-        for number, one in enumerate(texts):
-            assert one["isInside"], (page_path, one)
-            for other in texts[number + 1 :]:
+def test_texts_of_the_chart_are_legible_and_apart_at_any_width(site, token):
+    path = path_of(token)
+    for page_path in (path, f"{path}?interval=1h&currency=quote", embed_path_of(path)):
+        for width, texts in chart_texts(site, page_path, (1280, 1024, 700, 545, 390, 353, 320)):
+            assert min(text["size"] for text in texts) >= 10.4, (page_path, width, texts)
+            assert len([text for text in texts if text["isTime"]]) >= 1
+            for one, other in itertools.combinations(texts, 2):
                 apart = one["right"] <= other["left"] or other["right"] <= one["left"]
                 assert apart or one["bottom"] <= other["top"] or other["bottom"] <= one["top"], (page_path, one, other)
+            assert all(text["isInside"] for text in texts), (page_path, width, texts)
+            assert site.page.evaluate("document.documentElement.scrollWidth") <= width, (page_path, width)
 
 
-@pytest.mark.parametrize("bars", [1, 4, 5])
-def test_the_times_of_few_bars_are_inside_the_chart(site, bars):
-    path = path_of(make_minutes(bars))
-    for width in WIDTHS:
+def chart_texts(site: Visit, path: str, widths: Iterable[int]) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+    """Yield each width with the chart's texts on this page."""
+    site.page.goto(f"http://{site.host}{path}")
+    # Scripts read no width, so that a page is laid out alike whether it is loaded or resized.
+    for width in widths:
         site.page.set_viewport_size({"width": width, "height": 800})
+        yield width, site.page.evaluate(CHART_TEXTS)
+
+
+def test_the_times_of_few_bars_are_inside_the_chart(site):
+    for bars in (1, 4, 5):
+        path = path_of(make_minutes(bars))
         for page_path in (path, embed_path_of(path)):
-            site.page.goto(f"http://{site.host}{page_path}")
-            times = [text for text in site.page.evaluate(CHART_TEXTS) if text["isTime"]]
-            assert times and all(text["isInside"] for text in times), (width, page_path, times)
-            site.photograph(f"bars-{bars}-{width}-{page_path.split('/')[1]}")
+            for width, texts in chart_texts(site, page_path, (1280, 390, 320)):
+                times = [text for text in texts if text["isTime"]]
+                assert times and all(text["isInside"] for text in times), (bars, width, page_path, times)
+                site.photograph(f"bars-{bars}-{width}-{page_path.split('/')[1]}")
 
 
 # Card columns' heights in pixels without their last margins, and what the chart leaves from its card's width.
@@ -280,28 +283,20 @@ COLUMNS = """() => {
 }"""
 
 
-@pytest.mark.parametrize("width", [1280, 1600])
-@pytest.mark.parametrize("trades", [0, 25])
-def test_no_hole_is_beside_the_cards_and_the_chart_fills_its_width(site, token, width, trades):
+def test_no_hole_is_beside_the_cards_and_the_chart_fills_its_width(site, token):
     page = site.page
-    page.set_viewport_size({"width": width, "height": 900})
-    page.goto(f"http://{site.host}{path_of(token if trades else make_minutes(5))}")
-    assert page.locator("#trades tbody tr").count() == trades
-    found = page.evaluate(COLUMNS)
-    left, right = found["heights"]
-    # A trade list that is shorter than the facts has the rest of the card, and never the facts a hole.
-    assert abs(left - right) < 200, found
-    assert found["filled"] > 0.8 and abs(found["behind"]) < 1 and found["left"] < 20, found
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_is_wider_than_the_screen(site, token, scheme):
-    page = site.page
-    page.emulate_media(color_scheme=scheme)
-    for path, name in ((path_of(token), "token"), (embed_path_of(path_of(token)), "embed")):
-        for width in WIDTHS:
+    for traded in (token, make_minutes(5)):
+        page.goto(f"http://{site.host}{path_of(traded)}")
+        assert page.locator("#trades tbody tr").count() == (25 if traded == token else 0)
+        for width in (1280, 1600):
+            page.set_viewport_size({"width": width, "height": 900})
+            layout = page.evaluate(COLUMNS)
+            left, right = layout["heights"]
+            # A trade list that is shorter than the facts has the rest of the card, and never the facts a hole.
+            assert abs(left - right) < 200, (width, layout)
+            assert layout["filled"] > 0.8 and abs(layout["behind"]) < 1 and layout["left"] < 20, (width, layout)
+        for width, scheme in itertools.product((1280, 390, 320), ("dark", "light")):
             page.set_viewport_size({"width": width, "height": 800})
-            page.goto(f"http://{site.host}{path}")
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, (path, width)
-            site.photograph(f"{name}-{width}-{scheme}", whole=True)
+            page.emulate_media(color_scheme=scheme)
+            site.photograph(f"token-{width}-{scheme}", whole=True)
     assert_clean(site)

@@ -16,10 +16,19 @@ from tests.rows.factories import (
     TokenEventFactory,
     TokenFactory,
 )
-from tests.tokens.market.stored_trades import make_candle, make_trade, make_traded_token, make_weeks
+from tests.tokens.market.stored_trades import candle_row, make_half_day, make_traded_token, make_weeks
 from tokens.chains.launching.merkle import build_tree
 from tokens.deploying.airdrop_proofs import store_tree
-from tokens.models import BondingCurve, DeploymentStatus, LaunchFacts, Market, RollingClock, RollingSum, Token
+from tokens.models import (
+    BondingCurve,
+    DeploymentStatus,
+    LaunchFacts,
+    Market,
+    MinuteCandle,
+    RollingClock,
+    RollingSum,
+    Token,
+)
 
 ADMIN = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 RECIPIENT = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
@@ -102,9 +111,10 @@ def make_minutes(count: int) -> Token:
     token = make_traded_token(tick=-113_028, supply=Decimal(10**27), deployed_at=now - timedelta(hours=1))
     Market.objects.filter(token=token).update(price_usd=1.0, market_cap=1e9)
     minute = now.replace(second=0, microsecond=0)
-    for back in range(count):
-        price = 0.00001234567 + back * 1e-10
-        make_candle(token, minute - timedelta(minutes=back), price, price, price, price)
+    MinuteCandle.objects.bulk_create(
+        candle_row(token, minute - timedelta(minutes=back), *[0.00001234567 + back * 1e-10] * 4)
+        for back in range(count)
+    )
     return token
 
 
@@ -124,25 +134,7 @@ def make_market(token: Token, now: datetime) -> None:
         token=token, seconds=86_400, volume_quote=1, volume_usd=1, buys=1412, sells=987, traders=321
     )
     RollingClock.objects.update_or_create(chain_id=token.chain_id, defaults={"rolled_to": now})
-    for back in range(48):
-        at, price = now - timedelta(minutes=15 * back), (100 + 3 * (back % 7) - 5 * (back % 5)) * 1e-9
-        minute, sign = at.replace(second=0, microsecond=0), 1.05 if back % 3 else 0.96
-        traded = {"volume_usd": Decimal(100 + 37 * (back % 11)), "volume_quote": (back % 11 + 1) * WEI}
-        factors = {"open": 1, "high": 1.08, "low": 0.94, "close": sign}
-        traded |= {f"{name}_usd": 2000 * price * factor for name, factor in factors.items()}
-        make_candle(token, minute, price, price * 1.08, price * 0.94, price * sign, **traded)
-        hour = minute.replace(minute=0)
-        if back % 4 == 0:
-            make_candle(token, hour, price, price * 1.08, price * 0.94, price * sign, seconds=3600, **traded)
-        make_trade(
-            token,
-            block=1_000_000 - back,
-            at=at,
-            is_buy=bool(back % 3),
-            amount_token=(back + 3) * 10**24,
-            amount_quote=int((back + 3) * 10**24 * price),
-            quote_usd=Decimal(2_000),
-        )
+    make_half_day(token, now)
 
 
 def make_claims(token: Token) -> None:
