@@ -12,7 +12,7 @@ from pytest_django.live_server_helper import LiveServer
 from accounts.keys import credentials
 from accounts.models import Scope
 from tests.html_pages import HOSTILE, read_page
-from tests.processes.example_code import compile_typescript, read_examples, run_example
+from tests.processes.example_code import check_types, read_examples, run_example
 from tests.rows.factories import SocialProfileFactory, SolanaTokenFactory, TokenFactory
 from tests.rows.token_lists import price
 from tests.tokens.market.stored_trades import TRADER, WEEK, make_candle, make_trade, make_traded_token, make_weeks
@@ -104,14 +104,17 @@ def test_an_installation_may_leave_it_out(client, settings):
 
 
 @pytest.mark.django_db
-def test_types_of_examples_are_checked(client, tmp_path):
+def test_types_of_examples_are_checked(client, settings, tmp_path):
+    settings.FEEDS, settings.UPLOAD_STORAGE = tuple(FEED_TASKS.values()), "directory"
+    settings.RPC_URLS = {1: ("http://127.0.0.1:9",)}
     examples = read_examples(client.get(URL).text)
-    codes = {task: examples[task, "typescript"] for task in TASKS}
-    compile_typescript(codes, tmp_path, "--noEmit")
+    codes = {task: code for (task, language), code in examples.items() if language == "typescript"}
+    assert codes.keys() == {*TASKS, *FEED_TASKS, "launch", "uploads"}
+    check_types(codes, tmp_path)
     # The types find a misspelled field.
-    codes["token"] = codes["token"].replace("token.symbol", "token.simbol")
+    wrong = {"token": codes["token"].replace("token.symbol", "token.simbol")}
     with pytest.raises(pytest.fail.Exception, match=r"token\.mts\(.*simbol"):
-        compile_typescript(codes, tmp_path, "--noEmit")
+        check_types(wrong, tmp_path)
 
 
 @pytest.mark.django_db
@@ -134,13 +137,10 @@ def test_the_index_names_each_task_once_below_its_subject(client):
 
 
 @pytest.mark.django_db
-def test_a_feed_that_is_on_has_a_task_of_its_own(client, settings, tmp_path):
+def test_a_feed_that_is_on_has_a_task_of_its_own(client, settings):
     assert not {f"#example-{task}" for task in FEED_TASKS} & set(read_page(client.get(URL)).addresses)
     settings.FEEDS = ("udf",)
     assert {f"#example-{task}" for task in FEED_TASKS} & set(read_page(client.get(URL)).addresses) == {"#example-bars"}
-    settings.FEEDS = tuple(FEED_TASKS.values())
-    examples = read_examples(client.get(URL).text)
-    compile_typescript({task: examples[task, "typescript"] for task in FEED_TASKS}, tmp_path, "--noEmit")
 
 
 @pytest.mark.django_db
@@ -205,12 +205,13 @@ def test_examples_of_reading_run(language, examples, tmp_path):
     def run(task: str) -> str:
         return run_example(language, examples[task, language], tmp_path)
 
-    assert "CATTY" in run("newest") and "CATTY" in run("search") and "CATTY" in run("token")
-    assert "DEPLOYER_KNOWN" in run("token")
+    assert "CATTY" in run("newest") and "CATTY" in run("search")
+    token = run("token")
+    assert "CATTY" in token and "DEPLOYER_KNOWN" in token
     creator = run("creator")
     assert "CATTY" in creator and "history_not_read" in creator
     assert "123456789" in run("prices")
-    assert "buy" in run("trades") or "sell" in run("trades")
+    assert re.search("buy|sell", run("trades"))
     assert "transfers" in run("integrity")
     assert "CATTY" in run("mcp")
     users = run("users")
@@ -237,8 +238,9 @@ def test_examples_with_a_key_run(language, examples, tmp_path):
 @pytest.mark.django_db
 @pytest.mark.parametrize("language", ["", "/de", "/zh-hans"])
 def test_code_in_texts_is_marked(client, language):
-    text = client.get(f"{language}/docs").text
-    read_page(client.get(f"{language}/docs"))
+    answer = client.get(f"{language}/docs")
+    read_page(answer)
+    text = answer.text
     codes = re.findall(r"<code>([^<\n]+)</code>", text)
     for code in ("x-api-key", "LAUNCHBOARD_KEY", "pip install requests mcp", "RateLimit-Limit", "Retry-After", "null"):
         assert code in codes, code
