@@ -47,12 +47,12 @@ def assert_neutral(answer):
     assert "<script>alert(1)" not in answer.text
 
 
-@pytest.mark.parametrize("name", [NAME, HOSTILE + NAME])
-def test_lists_and_pages_mark_deceiving_characters(operator, name):
-    for row in rows_named(name):
-        for path in (list_of(row), page_of(row), f"{page_of(row).removesuffix('change/')}history/"):
-            assert_neutral(operator.get(path))
-        assert "&lt;U+202E&gt;" in operator.get(page_of(row)).text
+def test_lists_and_pages_mark_deceiving_characters(operator):
+    for row in rows_named(HOSTILE + NAME):
+        for path in (list_of(row), f"{page_of(row).removesuffix('change/')}history/", page_of(row)):
+            answer = operator.get(path)
+            assert_neutral(answer)
+        assert "&lt;U+202E&gt;" in answer.text
 
 
 def test_names_are_cut_in_lists_and_titles(operator):

@@ -1,5 +1,6 @@
 """Tests of `GET /api/tokens`."""
 
+import itertools
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -68,13 +69,13 @@ def test_blank_parameters_are_no_filters(fetch):
     assert "X-Ignored-Params" not in answer.headers
 
 
-@pytest.mark.parametrize(("limit", "count"), [(None, 10), (0, 0), (1, 1), (20, 20)])
-def test_it_pages_by_limit(fetch, limit, count):
+def test_it_pages_by_limit(fetch):
     TokenFactory.create_batch(21)
-    answer = fetch(**({} if limit is None else {"limit": limit}))
-    assert len(ids(answer)) == count
-    assert answer.json()["total"] == 21
-    assert (answer.json()["cursor"] is None) == (count == 0)
+    for parameters, count in (({}, 10), ({"limit": 0}, 0), ({"limit": 1}, 1), ({"limit": 20}, 20)):
+        answer = fetch(**parameters)
+        assert len(ids(answer)) == count
+        assert answer.json()["total"] == 21
+        assert (answer.json()["cursor"] is None) == (count == 0)
 
 
 def test_a_cursor_has_the_contracts_form(fetch):
@@ -106,11 +107,11 @@ def test_an_offset_counts_from_the_cursor(fetch):
     assert ids(fetch(limit=3, offset=8)) == newest_first[8:]
 
 
-@pytest.mark.parametrize("offset", [3, 10_000])
-def test_beyond_the_end_is_the_last_page(fetch, offset):
+def test_beyond_the_end_is_the_last_page(fetch):
     TokenFactory.create_batch(3)
-    body = fetch(offset=offset).json()
-    assert (body["data"], body["cursor"], body["total"]) == ([], None, 3)
+    for offset in (3, 10_000):
+        body = fetch(offset=offset).json()
+        assert (body["data"], body["cursor"], body["total"]) == ([], None, 3)
 
 
 COLUMNS = dict(
@@ -130,19 +131,17 @@ def test_it_sorts_by_market_with_the_unknown_last_in_both_directions(fetch, sort
     rising = [second, by_number[5], by_number[0], by_number[4], fourth]
     assert ids(fetch(sortBy=sort_by, sort="asc")) == rising + unknown
     assert ids(fetch(sortBy=sort_by)) == rising[::-1] + unknown[::-1]
-    for limit in (1, 2, 3, 5, 7, 8):
+    for limit in (1, 3, 7, 8):
         assert walk(fetch, sortBy=sort_by, sort="asc", limit=limit) == rising + unknown
         assert walk(fetch, sortBy=sort_by, limit=limit) == rising[::-1] + unknown[::-1]
 
 
-@pytest.mark.parametrize("sort", ["desc", "asc"])
-@pytest.mark.parametrize("sort_by", SORTS[1:])
-def test_a_cursor_among_the_unknown_contains_null(fetch, sort_by, sort):
-    tokens = TokenFactory.create_batch(3)
-    first = tokens[0 if sort == "asc" else -1]
-    cursor = fetch(sortBy=sort_by, sort=sort, limit=1).json()["cursor"]
-    direction = {"d": "asc"} if sort == "asc" else {}
-    assert content_of(cursor) == {"id": None, "k": first.pk, "s": sort_by} | direction
+def test_a_cursor_among_the_unknown_contains_null(fetch):
+    oldest, _, newest = TokenFactory.create_batch(3)
+    for sort_by in SORTS[1:]:
+        for sort, first, direction in (("desc", newest, {}), ("asc", oldest, {"d": "asc"})):
+            cursor = fetch(sortBy=sort_by, sort=sort, limit=1).json()["cursor"]
+            assert content_of(cursor) == {"id": None, "k": first.pk, "s": sort_by} | direction
 
 
 def test_a_cursor_has_the_exact_number(fetch):
@@ -154,19 +153,16 @@ def test_a_cursor_has_the_exact_number(fetch):
     assert walk(fetch, sortBy="tx-h24", limit=1)[:2] == [tokens[1].pk, tokens[0].pk]
 
 
-@pytest.mark.parametrize("sort_by", SORTS)
-def test_a_cursor_of_any_other_sort_starts_from_the_first_page(fetch, sort_by):
+def test_a_cursor_of_any_other_sort_starts_from_the_first_page(fetch):
     for number in range(3):
         price(TokenFactory(), **dict.fromkeys(COLUMNS.values(), number))
-    first = ids(fetch(sortBy=sort_by))
     cursors = {
-        (other, sort): fetch(sortBy=other, sort=sort, limit=1).json()["cursor"]
-        for other in SORTS
-        for sort in ("desc", "asc")
+        (sort_by, sort): fetch(sortBy=sort_by, sort=sort, limit=1).json()["cursor"]
+        for sort_by, sort in itertools.product(SORTS, ("desc", "asc"))
     }
-    for (other, sort), cursor in cursors.items():
-        is_own = (other, sort) == (sort_by, "desc")
-        assert ids(fetch(sortBy=sort_by, cursor=cursor)) == (first[1:] if is_own else first)
+    first = ids(fetch())
+    for sort_by, (own, cursor) in itertools.product(SORTS, cursors.items()):
+        assert ids(fetch(sortBy=sort_by, cursor=cursor)) == (first[1:] if own == (sort_by, "desc") else first)
 
 
 def test_the_older_cursor_starts_from_the_first_page_of_a_market_sort(fetch):
@@ -181,13 +177,13 @@ def test_it_filters_by_chain(fetch):
     assert fetch(chainId=2**63 - 1).status_code == 400
 
 
-@pytest.mark.parametrize("text", [WALLET, WALLET.lower(), "0X" + WALLET[2:].upper()])
-def test_it_filters_by_sender_in_any_case(fetch, text):
+def test_it_filters_by_sender_in_any_case(fetch):
     token = TokenFactory(msg_sender=WALLET)
     TokenFactory()
-    answer = fetch(msgSender=text)
-    assert ids(answer) == [token.pk]
-    assert answer.json()["data"][0]["msg_sender"] == WALLET
+    for text in (WALLET, WALLET.lower(), "0X" + WALLET[2:].upper()):
+        answer = fetch(msgSender=text)
+        assert ids(answer) == [token.pk]
+        assert answer.json()["data"][0]["msg_sender"] == WALLET
 
 
 def test_it_filters_by_requestor(fetch):
@@ -202,15 +198,11 @@ def test_it_filters_by_requestor(fetch):
 V3_POOL, V4_POOL = "0x5FbDB2315678afecb367f032d93F642f64180aa3", "0x" + "ab" * 32
 
 
-@pytest.mark.parametrize(
-    ("column", "stored"),
-    [("pool_address", V3_POOL), ("pool_address", V4_POOL), ("paired_token", WALLET)],
-)
-@pytest.mark.parametrize("spell", [str, str.lower, lambda text: "0x" + text[2:].upper()])
-def test_it_filters_by_pool_or_paired_token_in_any_case(fetch, column, stored, spell):
-    token = TokenFactory(**{column: stored})
-    TokenFactory()
-    assert ids(fetch(pairAddress=spell(stored))) == [token.pk]
+def test_it_filters_by_pool_or_paired_token_in_any_case(fetch):
+    for column, stored in (("pool_address", V3_POOL), ("pool_address", V4_POOL), ("paired_token", WALLET)):
+        token = TokenFactory(**{column: stored})
+        for text in (stored, stored.lower(), "0x" + stored[2:].upper()):
+            assert ids(fetch(pairAddress=text)) == [token.pk]
 
 
 def test_it_filters_by_a_pool_and_a_paired_token_at_one_address(fetch):
@@ -219,19 +211,19 @@ def test_it_filters_by_a_pool_and_a_paired_token_at_one_address(fetch):
     assert (ids(answer), answer.json()["total"]) == ([token.pk for token in reversed(tokens)], 2)
 
 
-@pytest.mark.parametrize("text", ["wETH", "WETH", "weth", " weth "])
-def test_it_filters_by_the_paired_symbol_in_any_case(fetch, text):
+def test_it_filters_by_the_paired_symbol_in_any_case(fetch):
     tokens = [TokenFactory(pair="WETH"), TokenFactory(pair="weth")]
     for pair in ("WETHX", "XWETH", "", "USDC"):
         TokenFactory(pair=pair)
-    assert ids(fetch(pair=text)) == [token.pk for token in reversed(tokens)]
+    for text in ("wETH", "WETH", "weth", " weth "):
+        assert ids(fetch(pair=text)) == [token.pk for token in reversed(tokens)]
 
 
-@pytest.mark.parametrize("text", ["all", "ALL", " All "])
-def test_the_pair_all_is_no_filter(fetch, text):
+def test_the_pair_all_is_no_filter(fetch):
     tokens = [TokenFactory(pair=pair) for pair in ("WETH", "", "ALL")]
-    answer = fetch(pair=text)
-    assert (ids(answer), answer.json()["total"]) == ([token.pk for token in reversed(tokens)], 3)
+    for text in ("all", "ALL", " All "):
+        answer = fetch(pair=text)
+        assert (ids(answer), answer.json()["total"]) == ([token.pk for token in reversed(tokens)], 3)
 
 
 def test_a_pair_is_no_pattern(fetch):
@@ -241,13 +233,13 @@ def test_a_pair_is_no_pattern(fetch):
     assert ids(fetch(pair="W_TH")) == []
 
 
-@pytest.mark.parametrize("text", ["Bankr", "bankr", "BANKR", " bankr "])
-def test_it_filters_by_interface_in_any_case(fetch, text):
+def test_it_filters_by_interface_in_any_case(fetch):
     tokens = [TokenFactory(social_context={"interface": name}) for name in ("Bankr", "bANKR")]
     for name in ("Bankr2", "", None):
         TokenFactory(social_context={"interface": name})
     TokenFactory(social_context={})
-    assert ids(fetch(socialInterface=text)) == [token.pk for token in reversed(tokens)]
+    for text in ("Bankr", "bankr", "BANKR", " bankr "):
+        assert ids(fetch(socialInterface=text)) == [token.pk for token in reversed(tokens)]
 
 
 def test_a_long_interface_is_compared_wholly(fetch):
@@ -270,14 +262,12 @@ def test_a_start_is_strictly_after(fetch):
     assert ids(fetch(startDate=253_402_300_799)) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "alone"), [("true", True), ("1", True), ("TRUE", True), ("false", False), ("0", False)]
-)
-def test_it_filters_by_champagne_where_that_is_true(fetch, text, alone):
+def test_it_filters_by_champagne_where_that_is_true(fetch):
     champagne, plain = TokenFactory(champagne=True), TokenFactory()
-    answer = fetch(champagne=text)
-    assert ids(answer) == ([champagne.pk] if alone else [plain.pk, champagne.pk])
-    assert answer.json()["total"] == (1 if alone else 2)
+    for texts, listed in ((("true", "1", "TRUE"), [champagne.pk]), (("false", "0"), [plain.pk, champagne.pk])):
+        for text in texts:
+            answer = fetch(champagne=text)
+            assert (ids(answer), answer.json()["total"]) == (listed, len(listed))
 
 
 def test_all_filters_hold_together(fetch):
@@ -325,16 +315,14 @@ def test_all_filters_hold_together(fetch):
     assert answer.json()["tokensDeployed"] == 1 + len(others.keys() - {"requestor_fid", "msg_sender", "chain_id"})
 
 
-@pytest.mark.parametrize(
-    "narrowing",
-    [{"q": "dog"}, {"pair": "weth"}, {"startDate": 2_000_000_000}, {"champagne": 1}, {"socialInterface": "x"}],
-)
-def test_tokens_deployed_follows_only_identities(fetch, narrowing):
+def test_tokens_deployed_follows_only_identities(fetch):
     TokenFactory.create_batch(2, msg_sender=WALLET, pair="USDC")
     TokenFactory(pair="USDC")
-    body = fetch(**narrowing, msgSender=WALLET).json()
-    assert (body["total"], body["tokensDeployed"]) == (0, 2)
-    assert fetch(**narrowing).json()["tokensDeployed"] == 3
+    narrow = {"q": "dog", "pair": "weth", "startDate": 2_000_000_000, "champagne": 1, "socialInterface": "x"}
+    for name, value in narrow.items():
+        body = fetch(**{name: value}, msgSender=WALLET).json()
+        assert (body["total"], body["tokensDeployed"]) == (0, 2)
+        assert fetch(**{name: value}).json()["tokensDeployed"] == 3
 
 
 def test_a_limit_of_nothing_returns_the_counts(fetch, django_assert_num_queries):
@@ -431,17 +419,19 @@ def test_it_adds_markets_that_are_known(fetch):
         assert (unknown["priceUsd"], unknown["related"]) == (None, {"market": None})
 
 
-@pytest.mark.parametrize("parameters", [{}, {"includeUser": "false", "includeMarket": "0"}])
-def test_it_adds_nothing_that_was_not_requested(fetch, parameters):
+def test_it_adds_nothing_that_was_not_requested(fetch):
     price(TokenFactory(requestor_fid=7), price_usd=1)
     SocialProfileFactory(fid=7)
-    (record,) = fetch(**parameters).json()["data"]
-    assert (record["priceUsd"], record["related"]) == (None, {})
+    for parameters in ({}, {"includeUser": "false", "includeMarket": "0"}):
+        (record,) = fetch(**parameters).json()["data"]
+        assert (record["priceUsd"], record["related"]) == (None, {})
 
 
-@pytest.mark.parametrize(
-    ("parameters", "queries"),
-    [
+def test_its_queries_are_as_many_whatever_the_page(fetch, django_assert_num_queries):
+    for fid in range(1, 22):
+        TokenFactory(requestor_fid=fid)
+        SocialProfileFactory(fid=fid)
+    cases = [
         # The newest event, the total, and the records.
         ({}, 3),
         ({"includeMarket": 1}, 3),
@@ -451,13 +441,8 @@ def test_it_adds_nothing_that_was_not_requested(fetch, parameters):
         # An estimate; page and total together; the records; and how many are deployed.
         ({"q": "token"}, 5),
         ({"q": "token", "includeMarket": 1, "includeUser": 1}, 6),
-    ],
-)
-def test_its_queries_are_as_many_whatever_the_page(fetch, parameters, queries, django_assert_num_queries):
-    for fid in range(1, 22):
-        TokenFactory(requestor_fid=fid)
-        SocialProfileFactory(fid=fid)
-    for sort_by in SORTS:
+    ]
+    for (parameters, queries), sort_by in itertools.product(cases, SORTS):
         cursor = fetch(limit=1, sortBy=sort_by, **parameters).json()["cursor"]
         for limit in (1, 20):
             with django_assert_num_queries(queries):

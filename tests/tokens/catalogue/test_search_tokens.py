@@ -231,7 +231,6 @@ def test_neither_other_texts_nor_parts_of_addresses_are_searched(fetch):
 # Searches by address or hash.
 
 
-@pytest.mark.parametrize("spell", [str, str.lower, lambda text: "0X" + text[2:].upper(), lambda text: f" {text}\n"])
 @pytest.mark.parametrize(
     ("column", "stored"),
     [
@@ -241,11 +240,12 @@ def test_neither_other_texts_nor_parts_of_addresses_are_searched(fetch):
         ("tx_hash", HASH),
     ],
 )
-def test_it_finds_what_is_named_in_any_case(fetch, column, stored, spell):
+def test_it_finds_what_is_named_in_any_case(fetch, column, stored):
     token = TokenFactory(**{column: stored})
     TokenFactory()
-    answer = fetch(q=spell(stored))
-    assert (ids(answer), answer.json()["total"], answer.json()["cursor"]) == ([token.pk], 1, None)
+    for q in (stored, stored.lower(), "0X" + stored[2:].upper(), f" {stored}\n"):
+        answer = fetch(q=q)
+        assert (ids(answer), answer.json()["total"], answer.json()["cursor"]) == ([token.pk], 1, None)
 
 
 @pytest.mark.parametrize("q", [ADDRESS, HASH])
@@ -296,7 +296,8 @@ def named(db):
 def test_what_is_named_comes_first_on_every_walk(fetch, named, sort_by, sort):
     order = {"sort_by": sort_by, "descending": sort == "desc"}
     expected = in_order(named[0], **order) + in_order(named[1], **order)
-    for limit in (1, 2, 3, 4, 5, 8, 20):
+    # As many as are named, one more and one less, and all.
+    for limit in (1, 3, 4, 5, 8):
         assert walk(fetch, q=ADDRESS.lower(), sortBy=sort_by, sort=sort, limit=limit) == expected
     for offset in range(9):
         answer = fetch(q=ADDRESS, sortBy=sort_by, sort=sort, offset=offset, limit=2)

@@ -197,18 +197,18 @@ def test_every_get_with_an_address_is_among_those():
 # Results.
 
 
-@pytest.mark.parametrize("place", FINDING, ids=place_id)
-def test_a_token_is_found_by_what_is_its_own_letter_by_letter(fetch, token, place):
-    assert found(fetch(place, place.value)) == [MINT]
-    for text in other_cases(place.value):
-        assert found(fetch(place, text)) == []
+def test_a_token_is_found_by_what_is_its_own_letter_by_letter(fetch, token):
+    for place in FINDING:
+        assert found(fetch(place, place.value)) == [MINT], place
+        for text in other_cases(place.value)[::6]:
+            assert found(fetch(place, text)) == [], (place, text)
 
 
-@pytest.mark.parametrize("place", WITH_CHAIN, ids=place_id)
-def test_it_is_on_solana_only(fetch, token, place):
-    assert found(fetch(place, place.value, chainId=101)) == [MINT]
-    assert found(fetch(place, place.value, chainId=8453)) == []
-    assert found(fetch(place, EVM, chainId=101)) == []
+def test_it_is_on_solana_only(fetch, token):
+    for place in WITH_CHAIN:
+        assert found(fetch(place, place.value, chainId=101)) == [MINT], place
+        assert found(fetch(place, place.value, chainId=8453)) == [], place
+        assert found(fetch(place, EVM, chainId=101)) == [], place
 
 
 def test_tokens_are_found_by_what_they_are_paired_with(fetch, token):
@@ -233,26 +233,26 @@ def test_pools_are_the_keys_of_a_batch_as_they_are(client, token):
     assert records == {POOL: token.pk, EVM.lower(): evm.pk}
 
 
-@pytest.mark.parametrize("path", [*LISTS, "/api/tokens/search"])
 @pytest.mark.parametrize("named", [MINT, POOL, LAUNCH])
-def test_a_search_has_what_a_text_names_first_and_only_in_its_own_case(client, read_key, token, path, named):
+def test_a_search_has_what_a_text_names_first_and_only_in_its_own_case(client, read_key, token, named):
     other = TokenFactory(name=f"is it {named.lower()}?"[:90])
-    headers = {} if path != LISTS[1] else read_key
-    rows = found(client.get(path, {"q": f" {named} "}, headers=headers))
-    assert rows[0] == MINT
     changed = other_case(named) if is_solana_address(named) else named.swapcase()
-    assert MINT not in found(client.get(path, {"q": changed}, headers=headers))
-    assert set(rows) <= {MINT, other.contract_address}
+    for path in (*LISTS, "/api/tokens/search"):
+        headers = {} if path != LISTS[1] else read_key
+        rows = found(client.get(path, {"q": f" {named} "}, headers=headers))
+        assert rows[0] == MINT
+        assert MINT not in found(client.get(path, {"q": changed}, headers=headers))
+        assert set(rows) <= {MINT, other.contract_address}
 
 
-@pytest.mark.parametrize("named", [MINT, POOL, LAUNCH])
-def test_operators_find_it_likewise(operator, token, named):
+def test_operators_find_it_likewise(operator, token):
     def listed(text):
         answer = operator.get(reverse("admin:tokens_token_changelist"), {"q": text})
         return list(answer.context["cl"].queryset)
 
-    assert listed(named) == [token]
-    assert listed(other_case(named) if is_solana_address(named) else named.swapcase()) == []
+    for named in (MINT, POOL, LAUNCH):
+        assert listed(named) == [token]
+        assert listed(other_case(named) if is_solana_address(named) else named.swapcase()) == []
 
 
 # Records.

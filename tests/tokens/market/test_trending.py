@@ -52,7 +52,7 @@ def show(market, pool, **tokens):
 
 
 def request_for(pool, *, network="base"):
-    return sample.ReceivedRequest(method="GET", path=f"/networks/{network}/pools/multi/{pool}", query={}, headers={})
+    return sample.ReceivedRequest(method="GET", target=f"/networks/{network}/pools/multi/{pool}", headers={})
 
 
 def grow_stale():
@@ -138,11 +138,11 @@ def test_many_cold_pages_leave_the_refresh_its_turns(client, market, settings):
 
 def test_odd_pages_of_one_address_displace_neither_the_default_page_nor_those_of_others(client, market, settings):
     settings.MARKET_CALLS_PER_MINUTE = 60
-    odd = [{"page": page, "order": order} for page in range(2, 10) for order in TRENDING_SORTS[:10]]
+    odd = [{"page": page, "order": order} for page in range(2, 6) for order in TRENDING_SORTS[:10]]
     statuses = [client.get(PATH, query, REMOTE_ADDR="203.0.113.9").status_code for query in odd]
     received = len(market.received)
     assert 1 <= received <= 15
-    assert (statuses.count(200), statuses.count(503)) == (received, 80 - received)
+    assert (statuses.count(200), statuses.count(503)) == (received, len(odd) - received)
     end_wait_for_turn()
     assert client.get(PATH, REMOTE_ADDR="203.0.113.9").status_code == 200
     redis_client().delete(provider_rate_limit.NEXT_SLOT_KEY, provider_rate_limit.NEXT_HALF_RATE_SLOT_KEY)
@@ -376,9 +376,7 @@ def test_a_category_is_requested_where_there_is_one_for_the_pools_of_the_chain(c
     settings.MARKET_API_KEY, settings.MARKET_CATEGORY = "secret", "launchpad"
     launch(market, 2)
     market.learn("0x" + "99" * 20, base="0x" + "98" * 20)
-    market.answer(
-        sample.ReceivedRequest(method="GET", path="/networks/eth/pools/multi/0x" + "99" * 20, query={}, headers={})
-    )
+    market.answer(sample.ReceivedRequest(method="GET", target="/networks/eth/pools/multi/0x" + "99" * 20, headers={}))
     for order in TRENDING_SORTS:
         assert len(client.get(f"{PATH}?order={order}").json()["trending"]) == 2
         requested = market.received[-1]

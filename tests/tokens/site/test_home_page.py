@@ -15,8 +15,8 @@ from tests.html_pages import HOSTILE, Page, read_page
 from tests.rows.factories import SocialProfileFactory, SolanaTokenFactory, TokenFactory
 from tests.rows.pictures import RED, encoded, plain_picture
 from tests.rows.token_lists import cursor_of, price
-from tests.tokens.market.stored_trades import make_candle, make_weeks
-from tokens.models import RollingSum, Token
+from tests.tokens.market.stored_trades import candle_row, make_candle, make_weeks
+from tokens.models import MinuteCandle, RollingSum, Token
 from tokens.site.home_lists import PAGE_SIZE
 
 pytestmark = pytest.mark.django_db
@@ -178,16 +178,17 @@ def test_a_young_token_has_the_minutes_since_its_launch(client):
     make_weeks(3, first=week_of(now) - timedelta(weeks=1))
     minute = now.replace(second=0, microsecond=0)
     hours, day, new = (TokenFactory(deployed_at=now - timedelta(**age)) for age in AGES_OF_YOUNG_TOKENS)
-    for back in range(119, -1, -1):
-        make_candle(hours, minute - timedelta(minutes=back), 1, 1, 1, 1 + back % 2)
-    # A minute before the launch is not in the line.
-    make_candle(hours, minute - timedelta(minutes=121), 1, 1, 1, 900)
-    for back in range(0, 22 * 60, 5):
-        make_candle(day, minute - timedelta(minutes=back), 1, 1, 1, 5_000 - back)
-    make_candle(day, minute - timedelta(minutes=1), 1, 1, 1, 1)
     make_day(day, closes=(1, 7))
-    make_candle(new, minute - timedelta(minutes=1), 1, 1, 1, 3)
-    make_candle(new, minute, 1, 1, 1, 2)
+    closes = [
+        *((hours, back, 1 + back % 2) for back in range(119, -1, -1)),
+        # A minute before the launch is not in the line.
+        (hours, 121, 900),
+        *((day, back, 5_000 - back) for back in range(0, 22 * 60, 5)),
+        *((day, 1, 1), (new, 1, 3), (new, 0, 2)),
+    ]
+    MinuteCandle.objects.bulk_create(
+        candle_row(token, minute - timedelta(minutes=back), 1, 1, 1, close) for token, back, close in closes
+    )
     answer = client.get("/")
     found = re.findall(
         r'<svg class="(\w*)" width="96".*?<title>Since the launch</title>.*?points="([^"]+)"', answer.text
@@ -223,8 +224,7 @@ def test_warnings_are_explained_in_words(client):
         assert text in answer.text
 
 
-@pytest.mark.parametrize("path", ["/", "/?sort=volume", "/?tab=trending", "/?tab=graduating", "/?q=to", "/?q=token"])
-def test_queries_don_t_grow_with_the_list(client, path, django_assert_max_num_queries, django_assert_num_queries):
+def test_queries_don_t_grow_with_the_list(client, django_assert_max_num_queries, django_assert_num_queries):
     def make(count):
         for number in range(count):
             factory = SolanaTokenFactory if number % 3 == 0 else TokenFactory
@@ -235,11 +235,15 @@ def test_queries_don_t_grow_with_the_list(client, path, django_assert_max_num_qu
             make_day(token)
 
     make(4)
-    with django_assert_max_num_queries(MOST_QUERIES) as few:
-        client.get(path)
+    queries = {}
+    for path in ("/", "/?sort=volume", "/?tab=trending", "/?tab=graduating", "/?q=to", "/?q=token"):
+        with django_assert_max_num_queries(MOST_QUERIES) as few:
+            client.get(path)
+        queries[path] = len(few)
     make(3 * PAGE_SIZE)
-    with django_assert_num_queries(len(few)):
-        assert len(symbols(client.get(path))) == PAGE_SIZE
+    for path, number in queries.items():
+        with django_assert_num_queries(number):
+            assert len(symbols(client.get(path))) == PAGE_SIZE
 
 
 def test_a_search_for_an_address_has_few_queries(client, django_assert_max_num_queries):
@@ -261,27 +265,17 @@ def test_a_search_is_in_any_case_and_keeps_its_text(client):
     assert 'aria-current="page"' not in answer.text
 
 
-@pytest.mark.parametrize(
-    ("q", "found"),
-    [
-        ("a", ["A"]),
-        ("A", ["A"]),
-        ("7", ["7"]),
-        ("猫", ["CAT", "猫"]),
-        ("é", ["é"]),
-        ("🚀", ["🚀"]),
-        ("%", []),
-    ],
-)
-def test_a_search_for_one_character(client, q, found):
+def test_a_search_for_one_character(client):
     for symbol, name in (("A", "Alpha"), ("AA", "A"), ("7", "Seven"), ("猫", "Neko"), ("CAT", "白猫"), ("é", "E")):
         TokenFactory(symbol=symbol, name=name)
     TokenFactory(symbol="🚀", name="Rocket")
     TokenFactory(symbol="A", name="Blocked", blocked=True)
     TokenFactory(symbol="A", name="Elsewhere", chain_id=42161)
-    answer = client.get("/", {"q": q, "chain": 8453})
-    assert symbols(answer) == found
-    assert ("Type at least 2 characters to search in names." in answer.text) == (q in "aA7")
+    cases = {"a": ["A"], "A": ["A"], "7": ["7"], "猫": ["CAT", "猫"], "é": ["é"], "🚀": ["🚀"], "%": []}
+    for q, expected in cases.items():
+        answer = client.get("/", {"q": q, "chain": 8453})
+        assert symbols(answer) == expected
+        assert ("Type at least 2 characters to search in names." in answer.text) == (q in "aA7")
 
 
 def test_a_text_like_a_part_of_an_address_is_found_in_names(client):
@@ -328,32 +322,32 @@ def test_what_has_no_meaning_is_the_default(client, query):
     assert symbols(client.get("/", query)) == ["TKN"]
 
 
-@pytest.mark.parametrize(
-    ("sort", "first"), [("newest", "NEW"), ("market-cap", "BIG"), ("volume", "BUSY"), ("change", "RISING")]
-)
-def test_sorts(client, sort, first):
+SORTS = {"newest": "NEW", "market-cap": "BIG", "volume": "BUSY", "change": "RISING"}
+
+
+def test_sorts(client):
     for symbol, column in (("BIG", "market_cap"), ("BUSY", "volume_24h"), ("RISING", "price_change_24h")):
         price(TokenFactory(symbol=symbol), **{column: 5.0})
     TokenFactory(symbol="NEW")
-    answer = client.get("/", {"sort": sort})
-    assert symbols(answer)[0] == first
-    # URLs lack the default.
-    value = "" if sort == "newest" else sort
-    assert f'<option value="{value}" selected>' in answer.text
+    for sort, first in SORTS.items():
+        answer = client.get("/", {"sort": sort})
+        assert symbols(answer)[0] == first
+        # URLs lack the default.
+        value = "" if sort == "newest" else sort
+        assert f'<option value="{value}" selected>' in answer.text
 
 
-@pytest.mark.parametrize("sort", ["newest", "market-cap", "volume", "change"])
-def test_more_walks_through_all_tokens_once(client, sort):
+def test_more_walks_through_all_tokens_once(client):
     for number in range(2 * PAGE_SIZE + 3):
         value = None if number % 5 == 0 else float(number % 7)
         price(TokenFactory(symbol=f"S{number}"), market_cap=value, volume_24h=value, price_change_24h=value)
-    answer, found = client.get("/", {"sort": sort}), []
-    while True:
-        found += symbols(answer)
-        if not (path := more_link(answer)):
-            break
-        answer = client.get(path)
-    assert sorted(found) == sorted(f"S{number}" for number in range(2 * PAGE_SIZE + 3))
+    for sort in SORTS:
+        walked, path = [], f"/?sort={sort}"
+        while path:
+            answer = client.get(path)
+            walked += symbols(answer)
+            path = more_link(answer)
+        assert sorted(walked) == sorted(f"S{number}" for number in range(2 * PAGE_SIZE + 3))
 
 
 def test_chains_with_a_node_can_be_chosen(client, settings):
@@ -392,21 +386,24 @@ def test_trending_is_by_the_own_score(client, settings):
     assert stream_of(answer).startswith("/api/tokens/stream?type=token.updated,token.reorged,markets.changed&")
 
 
-@pytest.mark.parametrize(
-    "choices", ["sort=newest", "sort=volume", "sort=market-cap&chain=8453", "sort=change", "tab=graduating"]
-)
-def test_the_first_page_of_any_list_follows_markets(client, choices):
+def test_the_first_page_of_any_list_follows_markets(client):
     for _ in range(PAGE_SIZE + 1):
-        SolanaTokenFactory() if "graduating" in choices else TokenFactory()
-    answer = client.get(f"/?{choices}")
-    stream = stream_of(answer)
-    assert ",markets.changed" in stream
-    assert ("token.indexed" in stream) == (choices in ("sort=newest", "tab=graduating"))
-    chain = {"tab=graduating": "101", "sort=market-cap&chain=8453": "8453"}.get(choices)
-    assert re.findall(r"chainId=(\d+)", stream) == [chain] * bool(chain)
-    following = more_link(answer)
-    assert following is None or not stream_of(client.get(following))
-    assert not stream_of(client.get(f"/?{choices}&q=token"))
+        SolanaTokenFactory()
+        TokenFactory()
+    for choices, has_launches, chain_ids in (
+        ("sort=newest", True, []),
+        ("sort=volume", False, []),
+        ("sort=market-cap&chain=8453", False, ["8453"]),
+        ("sort=change", False, []),
+        ("tab=graduating", True, ["101"]),
+    ):
+        answer = client.get(f"/?{choices}")
+        stream = stream_of(answer)
+        assert ",markets.changed" in stream
+        assert ("token.indexed" in stream) == has_launches
+        assert re.findall(r"chainId=(\d+)", stream) == chain_ids
+        assert not stream_of(client.get(more_link(answer)))
+        assert not stream_of(client.get(f"/?{choices}&q=token"))
 
 
 def test_graduating_lists_curves_by_their_progress(client):
