@@ -6,12 +6,13 @@ The node's accounts are unlocked: it signs for them.
 import json
 import time
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 from eth_typing import HexStr
 from hexbytes import HexBytes
+from requests import Session
 from web3 import HTTPProvider, Web3
 from web3.contract import Contract
 from web3.exceptions import TimeExhausted
@@ -49,9 +50,18 @@ class TransactionRevertedError(Exception):
 @cache
 def connect(rpc_url: str) -> Web3:
     """Return the node at the URL; one connection pool per URL and process."""
-    return Web3(HTTPProvider(rpc_url, request_kwargs={"timeout": 30}, exception_retry_configuration=None))
+    session = Session()
+    # Each request would look for a proxy in all environment variables.
+    session.trust_env = False
+    kwargs = {"timeout": 30}
+    web3 = Web3(HTTPProvider(rpc_url, kwargs, session=session, exception_retry_configuration=None))
+    # The node validates, too; these layers convert each request anew, and read the chain id for each transaction.
+    for layer in ("validation", "ens_name_to_address", "gas_price_strategy"):
+        web3.middleware_onion.remove(layer)
+    return web3
 
 
+@lru_cache(maxsize=1000)
 def bind_contract(rpc_url: str, name: str, address: str) -> Contract:
     """Return the deployed contract with this artifact name at an EIP-55 address."""
     return connect(rpc_url).eth.contract(address=Web3.to_checksum_address(address), abi=load_artifact(name).abi)
