@@ -5,20 +5,20 @@ import gc
 import json
 import signal
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import hypothesis
 import pytest
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.models import Permission, User
-from django.db import connection, connections
+from django.db import connection, connections, transaction
 from django.test import Client, TransactionTestCase
 from django.utils import timezone
+from pytest_django.fixtures import Settings
 from redis import Redis
 
 from accounts.keys import credentials
@@ -109,19 +109,40 @@ def deployment(anvil: str, chains_file: Path) -> DevelopmentContracts:
     return deploy_contracts(anvil, chains_file=chains_file)
 
 
+def _forget_chains() -> None:
+    installed_chains.installed_chain.cache_clear()
+    installed_chains.installed_chain_second_node_first.cache_clear()
+    installed_chains.installed_solana.cache_clear()
+    installed_signers.installed_signers.cache_clear()
+
+
 @pytest.fixture
 def forget_chains() -> Iterator[Callable[[], None]]:
     """Return a function to call after changing chain or signer settings: they are read once per process."""
+    _forget_chains()
+    yield _forget_chains
+    _forget_chains()
 
-    def forget() -> None:
-        installed_chains.installed_chain.cache_clear()
-        installed_chains.installed_chain_second_node_first.cache_clear()
-        installed_chains.installed_solana.cache_clear()
-        installed_signers.installed_signers.cache_clear()
 
-    forget()
-    yield forget
-    forget()
+class ModuleWorld(NamedTuple):
+    """Settings for a module's tests, and the function to call after changing chain settings."""
+
+    settings: Any
+    forget_chains: Callable[[], None]
+
+
+@pytest.fixture(scope="module")
+def module_world(django_db_setup: None, django_db_blocker: Any) -> Iterator[ModuleWorld]:
+    """Keep rows and settings of a module's fixtures until its last test; each test's own changes are undone after it.
+
+    Only for modules whose tests all run in transactions.
+    """
+    changed = Settings(_is_pytest_django=True)
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield ModuleWorld(changed, _forget_chains)
+        transaction.set_rollback(True)
+    changed._finalize()
+    _forget_chains()
 
 
 @pytest.fixture
@@ -136,28 +157,23 @@ def launchpad(
 
 
 @pytest.fixture(scope="session")
-def _second_deployment(chains_file: Path) -> Iterator[DevelopmentContracts]:
+def second_deployment(chains_file: Path) -> Iterator[DevelopmentContracts]:
+    """Deploy the contracts on a node whose blocks and clock tests may change: each returns it to its former state."""
     with run_anvil() as url:
         yield deploy_contracts(url, chains_file=chains_file)
 
 
 @pytest.fixture
 def own_launchpad(
-    _second_deployment: DevelopmentContracts, chains_file: Path, settings: Any, forget_chains: Callable[[], None]
+    second_deployment: DevelopmentContracts, chains_file: Path, settings: Any, forget_chains: Callable[[], None]
 ) -> Iterator[Launchpad]:
     """Return a `launchpad` whose blocks and clock a test may change: its node returns to its first state after it."""
     settings.CHAINS_FILES = (str(chains_file),)
-    settings.RPC_URLS = {CHAIN_ID: (_second_deployment.rpc_url,)}
+    settings.RPC_URLS = {CHAIN_ID: (second_deployment.rpc_url,)}
     forget_chains()
-    own = Launchpad(_second_deployment)
-    mark = own.snapshot()
-    yield own
-    own.rpc("anvil_dropAllTransactions")
-    own.rpc("evm_setAutomine", True)
-    own.rpc("evm_revert", mark)
-    # The node's clock went back with the blocks, and its next base fee did not.
-    own.rpc("evm_setTime", int(time.time()))
-    own.rpc("anvil_setNextBlockBaseFeePerGas", hex(own.web3.eth.get_block("latest")["baseFeePerGas"]))
+    own = Launchpad(second_deployment)
+    with own.restored_node():
+        yield own
 
 
 @pytest.fixture

@@ -1,6 +1,9 @@
 """Launches on a development node in tests, and block reverts."""
 
 import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -80,6 +83,19 @@ class Launchpad:
         assert self.rpc("evm_revert", mark)
         self.rpc("evm_increaseTime", 60)
         self.mine()
+
+    @contextmanager
+    def restored_node(self) -> Iterator[None]:
+        """Restore the node's blocks, clock and settings after the block."""
+        mark = self.snapshot()
+        yield
+        self.rpc("anvil_dropAllTransactions")
+        self.rpc("evm_setAutomine", True)
+        self.rpc("evm_revert", mark)
+        newest = self.rpc("eth_getBlockByNumber", "latest", False)
+        # The node's clock went back with the blocks, and its next base fee did not.
+        self.rpc("evm_setTime", max(int(time.time()), int(newest["timestamp"], 16) + 1))
+        self.rpc("anvil_setNextBlockBaseFeePerGas", newest["baseFeePerGas"])
 
     def rpc(self, method: str, *params: Any) -> Any:
         return self.web3.manager.request_blocking(RPCEndpoint(method), list(params))

@@ -2,19 +2,23 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from config.redis.connection import redis_client
-from development.devchain.anvil import CHAIN_ID
+from development.devchain.anvil import CHAIN_ID, LAUNCHPADS_FILE
+from development.devchain.deploy_contracts import DevelopmentContracts
 from development.devchain.launch_transactions import DevLaunchConfig
 from development.devchain.trader import SampleTraders
 from development.standins.explorer_server import ExplorerStandIn
+from tests.conftest import ModuleWorld
+from tests.nodes.devchain_launches import Launchpad
 from tests.nodes.followed import Followed
 from tests.nodes.following_chain import install
 from tests.simulator import Node, SimulatedChain, Traffic, serve
-from tests.tokens.feeds.feed_worlds import CHAIN
+from tests.tokens.feeds.feed_worlds import CHAIN, follow_to_final
 from tokens.following.coverage import open_live_coverage
 from tokens.installation.installed_chains import installed_chain
 from tokens.models import Coverage
@@ -38,37 +42,57 @@ def explorer(settings: Any) -> Iterator[ExplorerStandIn]:
         yield running
 
 
-@pytest.fixture
-def followed_launchpad(own_launchpad: Any, settings: Any) -> Any:
-    """Follow a development chain from its newest block on, and launch tokens with its coin and a dollar as pairs."""
-    first = int(own_launchpad.rpc("eth_blockNumber"), 16)
+@pytest.fixture(scope="module")
+def followed_launchpad(
+    second_deployment: DevelopmentContracts, chains_file: Path, module_world: ModuleWorld
+) -> Iterator[Launchpad]:
+    """Follow a development chain from its newest block on, once for all tests of a module."""
+    settings, launchpad = module_world.settings, Launchpad(second_deployment)
+    settings.CHAINS_FILES = (str(chains_file), str(LAUNCHPADS_FILE))
+    settings.LAUNCHPADS = {CHAIN_ID: ("clanker", "curve", "plain")}
+    settings.RPC_URLS = {CHAIN_ID: (second_deployment.rpc_url,)}
+    first = int(launchpad.rpc("eth_blockNumber"), 16)
     settings.FOLLOW_FROM = {CHAIN_ID: first}
-    open_live_coverage(installed_chain(CHAIN_ID).info, final=first)
-    Followed(CHAIN_ID).catch_up()
-    own_launchpad.launch()
-    own_launchpad.launch(paired_token=own_launchpad.deployment.usd, tick=-424_400)
-    return own_launchpad
+    module_world.forget_chains()
+    with launchpad.restored_node():
+        open_live_coverage(installed_chain(CHAIN_ID).info, final=first)
+        Followed(CHAIN_ID).catch_up()
+        yield launchpad
 
 
-@pytest.fixture
-def traded(followed_launchpad: Any) -> Any:
-    """Launch a batch as well, trade all tokens, and follow the chain."""
-    followed_launchpad.launch_batch(DevLaunchConfig(), DevLaunchConfig())
-    # The same trades in every run.
-    traders = SampleTraders(followed_launchpad.deployment.rpc_url, random=SimulatedChain(7).rng)
-    for _ in range(60):
-        traders.trade_once()
-    Followed(CHAIN_ID).catch_up()
-    followed_launchpad.mine(6)
-    Followed(CHAIN_ID).catch_up()
+@pytest.fixture(scope="module")
+def paired_launches(followed_launchpad: Launchpad) -> Launchpad:
+    """Launch tokens with the chain's coin and a dollar as pairs."""
+    followed_launchpad.launch()
+    followed_launchpad.launch(paired_token=followed_launchpad.deployment.usd, tick=-424_400)
     return followed_launchpad
 
 
+@pytest.fixture(scope="module")
+def traded_launches(paired_launches: Launchpad) -> Launchpad:
+    """Launch a batch as well, trade all tokens, and follow the chain."""
+    paired_launches.launch_batch(DevLaunchConfig(), DevLaunchConfig())
+    # The same trades in every run.
+    traders = SampleTraders(paired_launches.deployment.rpc_url, random=SimulatedChain(7).rng)
+    for _ in range(60):
+        traders.trade_once()
+    follow_to_final(paired_launches)
+    return paired_launches
+
+
 @pytest.fixture
+def traded(traded_launches: Launchpad) -> Iterator[Launchpad]:
+    """Return the chain with trades; its node returns to this state after the test."""
+    with traded_launches.restored_node():
+        yield traded_launches
+
+
+@pytest.fixture(scope="module")
 def follow_hours(
-    settings: Any, forget_chains: Any, tmp_path: Any
+    module_world: ModuleWorld, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[..., tuple[SimulatedChain, Node]]]:
     """Return a function that follows a new chain with a block each hour, and returns it with its node."""
+    settings, forget = module_world
     with ExitStack() as nodes:
 
         def follow(traffic: Traffic, *, hours: int, verified: int) -> tuple[SimulatedChain, Node]:
@@ -76,7 +100,7 @@ def follow_hours(
             chain = SimulatedChain(41, traffic=traffic, block_seconds=3600)
             chain.mine(hours)
             node = nodes.enter_context(serve(chain))
-            install(chain, node.url, settings=settings, forget=forget_chains, directory=tmp_path)
+            install(chain, node.url, settings=settings, forget=forget, directory=tmp_path_factory.mktemp("chain"))
             node.pinned = chain.blocks[:1]
             open_live_coverage(installed_chain(CHAIN).info, final=-1)
             followed = Followed(CHAIN)

@@ -4,10 +4,16 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from development.devchain.anvil import CHAIN_ID
+from tests.nodes.devchain_launches import Launchpad
+from tests.nodes.followed import Followed
 from tests.rows.factories import ChainHeadFactory
 from tests.tokens.market.stored_trades import WEEK, make_trade, make_traded_token, make_weeks
 from tokens.chains.pool_types import chain_position
+from tokens.feeds.checking.feed_check import FeedCheck, FeedComparison
+from tokens.feeds.served_blocks import find_feed_chain, read_served_blocks
 from tokens.following.coverage import followed_makers
+from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_registry import registry
 from tokens.models import ChainHead, Coverage, FollowedBlock, PoolLiquidityChange, Token
 
@@ -39,6 +45,22 @@ def follow_chain(*, first: int = FIRST, final: int = FINAL, followed_to: int = H
         followed_to=followed_to,
         **values,
     )
+
+
+def follow_to_final(launchpad: Launchpad) -> None:
+    """Follow a development chain until its present blocks are final."""
+    Followed(CHAIN_ID).catch_up()
+    launchpad.mine(6)
+    Followed(CHAIN_ID).catch_up()
+
+
+def compare_feeds(**options: Any) -> FeedComparison:
+    """Compare the development chain's served blocks with their logs."""
+    blocks = read_served_blocks(find_feed_chain(CHAIN_ID))
+    check = FeedCheck(installed_chain(CHAIN_ID), blocks.first, verified=blocks.verified, **options)
+    while check.next <= blocks.last:
+        check.compare(blocks.last)
+    return check.comparison
 
 
 def block_time(number: int) -> datetime:

@@ -15,7 +15,7 @@ from tests.simulator.chain import GENESIS_TIME
 from tests.tokens.feeds.feed_worlds import CHAIN, WETH, add_swap, make_pair
 from tests.tokens.market.stored_trades import WEEK
 from tokens.feeds.daily_sums import sum_up_blocks
-from tokens.models import Coverage, LaunchFacts, PoolTrade, Token, TokenEvent
+from tokens.models import Coverage, LaunchFacts, PoolTrade
 
 pytestmark = pytest.mark.django_db
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 DAY = "2025-01-01"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def chain(follow_hours):
     """Follow a 70-hour chain, whose first two days are verified."""
     followed, _ = follow_hours(Traffic(launches=0.8, swaps=3, legacy=0.3), hours=70, verified=50)
@@ -136,11 +136,10 @@ def test_fees_are_those_of_the_event_and_else_of_a_launch_without_a_hook():
     # Afterwards the token is in another pool, whose fee is not the launch's.
     TokenEventFactory(token=token, kind="pool_changed", block_number=111, log_index=99)
     assert row()[4] == 0
-    TokenEvent.objects.update(log_index=0)
+    token.events.update(log_index=0)
     assert row()[4:8] == (1, 2, 4 * 10**11, 2 * 10**11 * 3_000 // 10**6)
-    TokenEvent.objects.all().delete()
+    token.events.all().delete()
     LaunchFacts.objects.update(facts=facts | {"fees": fees | {"hook": "0x" + "22" * 20}})
     assert row()[4] == 1
     PoolTrade.objects.update(quote_usd=3000)
     assert row()[8:] == (Decimal("0.0012"), Decimal("0.0000018"))
-    assert Token.objects.count() == 1

@@ -7,37 +7,22 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db.models import Case, F, When
+from django.db.models import F
 from eth_utils.address import to_canonical_address
 
 from development.devchain import node_client
-from development.devchain.anvil import CHAIN_ID, LAUNCHPADS_FILE, TRADERS
-from development.devchain.declared_samples import launch_on_curve, launch_plain
+from development.devchain.anvil import CHAIN_ID, TRADERS
 from development.devchain.launch_transactions import Recipient
 from development.devchain.sample_swaps import buy, sell
 from development.devchain.trader import SampleTraders
-from tests.nodes.followed import Followed
 from tests.simulator import SimulatedChain
-from tokens.feeds.checking.feed_check import FeedCheck
-from tokens.feeds.pool_events import UNKNOWN_MAKER, read_pool_events
+from tests.tokens.feeds.feed_worlds import compare_feeds as compare
+from tests.tokens.feeds.feed_worlds import follow_to_final
+from tokens.feeds.pool_events import UNKNOWN_MAKER
 from tokens.feeds.served_blocks import find_feed_chain, read_served_blocks
-from tokens.following.coverage import open_live_coverage
-from tokens.installation.installed_chains import installed_chain
-from tokens.models import Coverage, LaunchFacts, PoolLiquidityChange, PoolTrade, Token, TokenPool
+from tokens.models import LaunchFacts, PoolLiquidityChange, PoolTrade, Token
 
 pytestmark = pytest.mark.django_db
-
-
-def served():
-    return read_served_blocks(find_feed_chain(CHAIN_ID))
-
-
-def compare(**options):
-    blocks = served()
-    check = FeedCheck(installed_chain(CHAIN_ID), blocks.first, verified=blocks.verified, **options)
-    while check.next <= blocks.last:
-        check.compare(blocks.last)
-    return check.comparison
 
 
 def test_the_feeds_have_the_events_of_the_logs(traded):
@@ -71,12 +56,12 @@ def test_events_that_are_missing_invented_or_different_are_named(traded):
 
 
 @pytest.fixture
-def converted(followed_launchpad):
+def converted(traded):
     """Launch a token with a recipient for the paired token only, trade it, and collect its fees, as anybody may."""
-    at = followed_launchpad.deployment
+    at = traded.deployment
     anybody = node_client.connect(at.rpc_url).eth.accounts[-TRADERS]
     shares = (Recipient(admin=anybody, recipient=anybody, bps=10_000, wants="Paired"),)
-    followed_launchpad.launch(recipients=shares)
+    traded.launch(recipients=shares)
     traders = SampleTraders(at.rpc_url, random=SimulatedChain(7).rng)
     traders.trade_once()
     sample = list(traders._tokens.values())[-1]
@@ -84,14 +69,13 @@ def converted(followed_launchpad):
     sell(at, sample, anybody, share=1)
     locker = node_client.bind_contract(at.rpc_url, "Locker", at.locker)
     node_client.transact(at.rpc_url, locker.functions.collectRewards(sample.address), sender=anybody)
-    followed_launchpad.mine(6)
-    Followed(CHAIN_ID).catch_up()
-    return followed_launchpad, sample, anybody
+    follow_to_final(traded)
+    return traded, sample, anybody
 
 
 def test_a_conversion_through_a_router_that_is_stored_as_a_trade_is_named(converted):
     assert compare().differences == []
-    (conversion,) = PoolTrade.objects.filter(is_conversion=True)
+    conversion = PoolTrade.objects.filter(is_conversion=True).latest("position")
     trade = PoolTrade.objects.filter(is_conversion=False, token=conversion.token).latest("position")
     for wrong in (conversion, trade):
         rows = PoolTrade.objects.filter(pk=wrong.pk)
@@ -108,9 +92,7 @@ def test_events_without_a_maker_are_counted_and_named_on_request(converted):
     launchpad, sample, anybody = converted
     # A few blocks are read by their hashes, with senders; the fixture's longer range by its logs, without.
     buy(launchpad.deployment, sample, anybody, wei=10**16)
-    Followed(CHAIN_ID).catch_up()
-    launchpad.mine(6)
-    Followed(CHAIN_ID).catch_up()
+    follow_to_final(launchpad)
     trades = PoolTrade.objects.filter(is_conversion=False)
     lacking = trades.filter(trader=None).count() + PoolLiquidityChange.objects.filter(trader=None).count()
     named = set(compare(makers=True).differences)
@@ -128,22 +110,20 @@ def test_events_without_a_maker_are_counted_and_named_on_request(converted):
     assert compare().differences == [f"{event}: maker is {sample.address} in the feed, and {anybody} on the chain"]
 
 
-@pytest.mark.parametrize("fee", [None, F("protocol_fee") + 1])
-def test_a_conversion_that_paid_another_amount_than_its_locker_reports_is_named(converted, fee):
-    conversion = PoolTrade.objects.get(is_conversion=True)
-    PoolTrade.objects.filter(pk=conversion.pk).update(protocol_fee=fee)
-    (difference,) = compare().differences
-    assert difference.startswith(f"block {conversion.block_number}, log {conversion.log_index}: the conversion paid ")
-
-
-@pytest.mark.parametrize("fee", [None, 0, F("protocol_fee") + 1])
-def test_payments_that_differ_from_the_transfers_are_named(traded, fee):
+def test_payments_that_differ_from_lockers_reports_and_transfers_are_named(converted):
     found = compare()
     assert (found.differences, found.unpaid) == ([], 0)
-    trade = PoolTrade.objects.filter(is_conversion=False).order_by("position").last()
-    PoolTrade.objects.filter(pk=trade.pk).update(protocol_fee=fee)
-    (difference,) = compare().differences
-    assert difference.startswith(f"block {trade.block_number}, transaction {trade.tx_index}: its trades paid ")
+    conversion = PoolTrade.objects.filter(is_conversion=True).latest("position")
+    trade = PoolTrade.objects.filter(is_conversion=False).latest("position")
+    for row, fees, text in (
+        (conversion, (None, F("protocol_fee") + 1), f"log {conversion.log_index}: the conversion paid "),
+        (trade, (None, 0, F("protocol_fee") + 1), f"transaction {trade.tx_index}: its trades paid "),
+    ):
+        for fee in fees:
+            PoolTrade.objects.filter(pk=row.pk).update(protocol_fee=fee)
+            (difference,) = compare().differences
+            assert difference.startswith(f"block {row.block_number}, {text}")
+            PoolTrade.objects.filter(pk=row.pk).update(protocol_fee=row.protocol_fee)
 
 
 def caller_code(calls):
@@ -186,8 +166,7 @@ def test_a_trade_beside_a_collection_of_its_trader_is_compared_by_what_hooks_are
     )
     sent = node_client.send_transaction(at.rpc_url, sender=anybody, to=None, data=code, value=wei)
     node_client.wait_for_receipt(at.rpc_url, sent)
-    launchpad.mine(6)
-    Followed(CHAIN_ID).catch_up()
+    follow_to_final(launchpad)
     found = compare()
     assert (found.differences, found.unpaid) == ([], 0)
     trade, conversion = PoolTrade.objects.filter(tx_hash=bytes(sent)).order_by("position")
@@ -233,91 +212,15 @@ def test_a_pair_of_another_creator_or_factory_is_named(traded):
 def test_a_pair_with_another_fee_than_its_swaps_is_named(traded):
     traded.rpc("evm_increaseTime", 180)
     traders = SampleTraders(traded.deployment.rpc_url, random=SimulatedChain(7).rng)
-    for _ in range(30):
+    for _ in range(15):
         traders.trade_once()
-    traded.mine(6)
-    Followed(CHAIN_ID).catch_up()
+    follow_to_final(traded)
     for row in LaunchFacts.objects.all():
         row.facts["fees"] |= {"clanker_fee": "30", "paired_fee": "30"}
         row.save(update_fields=["facts"])
     lines = [line for line in compare().differences if ": its fee is 3000 in the feed, and 10000 on the chain" in line]
     # Once for each.
     assert len(lines) == len({line.split(", ")[1] for line in lines}) > 1
-
-
-@pytest.fixture
-def curves(own_launchpad, settings, forget_chains):
-    """Follow all launchpads on the development chain, and trade curve tokens until some graduate, and on."""
-    settings.CHAINS_FILES = (*settings.CHAINS_FILES, str(LAUNCHPADS_FILE))
-    settings.LAUNCHPADS = {CHAIN_ID: ("clanker", "curve", "plain")}
-    forget_chains()
-    first, at = int(own_launchpad.rpc("eth_blockNumber"), 16), own_launchpad.deployment
-    settings.FOLLOW_FROM = {CHAIN_ID: first}
-    open_live_coverage(installed_chain(CHAIN_ID).info, final=first)
-    Followed(CHAIN_ID).catch_up()
-    sender, rng = node_client.connect(at.rpc_url).eth.accounts[1], SimulatedChain(7).rng
-    # The same addresses, and so the same trades, in every run.
-    own_launchpad.launch(salt=bytes(32))
-    launch_plain(at, sender=sender)
-    for _ in range(3):
-        launch_on_curve(at, sender=sender, random=rng)
-    traders = SampleTraders(at.rpc_url, random=rng)
-    for _ in range(2):
-        for _ in range(35):
-            traders.trade_once()
-        # Some one-minute bars end in every run, however fast it is.
-        own_launchpad.rpc("evm_increaseTime", 120)
-    Followed(CHAIN_ID).catch_up()
-    own_launchpad.mine(6)
-    Followed(CHAIN_ID).catch_up()
-    # Bars in USD are compared up to the verified block.
-    Coverage.objects.update(verified_to=served().last)
-    return own_launchpad
-
-
-def test_curves_and_the_pools_they_graduate_into_are_compared(curves, client):
-    found = compare()
-    assert found.differences == []
-    assert found.events == PoolTrade.objects.count() + PoolLiquidityChange.objects.count()
-    assert (found.unpriced, found.without_usd) == (0, 0)
-    graduated = TokenPool.objects.exclude(is_currency0=None).select_related("token")
-    assert graduated
-    blocks = served()
-    events = read_pool_events(find_feed_chain(CHAIN_ID), blocks.first, blocks.last)
-    for pool in graduated:
-        own = [event for event in events if event.pair.token_id == pool.token_id]
-        change = pool.token.events.get(kind="pool_changed")
-        later = [event.pair.pool == pool.pool_address for event in own]
-        assert later == sorted(later) and {True, False} == {*later}
-        # A curve has no reserves in the feed, and the pool has.
-        assert [event.reserves is not None for event in own] == later
-        joins = [event for event in own if event.kind == "join"]
-        assert {event.tx_hash for event in joins} == {change.tx_hash} and len(joins) == 2
-        (pair,) = client.get(f"/api/feeds/dexscreener/{CHAIN_ID}/pair?id={pool.pool_address}").json().values()
-        assert (pair["createdAtTxnId"], pair["createdAtBlockNumber"]) == (change.tx_hash, change.block_number)
-        assert client.get(f"/api/feeds/dexscreener/{CHAIN_ID}/asset?id={pair['asset1Id']}").status_code == 200
-
-
-def test_seeded_faults_of_curves_and_graduated_pools_are_named(curves):
-    graduated = TokenPool.objects.exclude(is_currency0=None)
-    trades = PoolTrade.objects.filter(token__in=graduated.values("token")).order_by("position")
-    for trade in (trades.first(), trades.last()):
-        rows, where = PoolTrade.objects.filter(pk=trade.pk), f"block {trade.block_number}, log {trade.log_index}"
-        for name, wrong in (
-            ("amount_token", F("amount_token") * 2),
-            ("amount_quote", F("amount_quote") + 1),
-            ("price", F("price") * 2),
-            ("trader", bytes(20)[:-1] + b"\1"),
-        ):
-            rows.update(**{name: wrong})
-            assert any(text.startswith(where) for text in compare().differences), name
-            rows.update(**{name: getattr(trade, name)})
-    liquidity = PoolLiquidityChange.objects.filter(token__in=graduated.values("token")).first()
-    PoolLiquidityChange.objects.filter(pk=liquidity.pk).update(liquidity=F("liquidity") * 2)
-    assert any("amount0 is" in text for text in compare().differences)
-    PoolLiquidityChange.objects.filter(pk=liquidity.pk).update(liquidity=liquidity.liquidity)
-    graduated.update(is_currency0=Case(When(is_currency0=True, then=False), default=True))
-    assert sum("its token is currency" in text for text in compare().differences) == graduated.count()
 
 
 def test_liquidity_that_differs_is_named(traded):
@@ -332,7 +235,7 @@ def test_the_command_passes_and_fails(traded):
         call_command("check_feeds", chain=CHAIN_ID, stdout=output, **options)
         return output.getvalue()
 
-    blocks = served()
+    blocks = read_served_blocks(find_feed_chain(CHAIN_ID))
     assert "0 differ" in run()
     assert f"blocks {blocks.last} to {blocks.last}: 0 events" in run(**{"from": blocks.last})
     with pytest.raises(CommandError, match=f"blocks {blocks.first} to {blocks.last} are served"):

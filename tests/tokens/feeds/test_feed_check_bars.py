@@ -16,6 +16,7 @@ from development.devchain.trader import SampleTraders
 from tests.nodes.devchain_launches import Launchpad
 from tests.nodes.followed import Followed
 from tests.simulator import SimulatedChain
+from tests.tokens.feeds.feed_worlds import follow_to_final
 from tokens.feeds.checking.feed_check import FeedCheck
 from tokens.feeds.served_blocks import find_feed_chain, read_served_blocks
 from tokens.installation.installed_chains import installed_chain
@@ -26,10 +27,10 @@ pytestmark = pytest.mark.django_db
 HOUR, DAY = 3600, 86_400
 
 
-@pytest.fixture
-def traded(followed_launchpad: Launchpad) -> int:
+@pytest.fixture(scope="module")
+def traded(paired_launches: Launchpad) -> int:
     """Follow a chain with trades on a whole day and on parts before and after it; return the day's beginning."""
-    chain = followed_launchpad
+    chain = paired_launches
     traders = SampleTraders(chain.deployment.rpc_url, random=SimulatedChain(7).rng)
     now = int(chain.rpc("eth_getBlockByNumber", "latest", False)["timestamp"], 16)
     day = now - now % DAY + DAY
@@ -38,9 +39,7 @@ def traded(followed_launchpad: Launchpad) -> int:
             chain.rpc("evm_setNextBlockTimestamp", at)
         for _ in range(12):
             traders.trade_once()
-    Followed(CHAIN_ID).catch_up()
-    chain.mine(6)
-    Followed(CHAIN_ID).catch_up()
+    follow_to_final(chain)
     Coverage.objects.update(verified_to=served().last)
     return day
 
@@ -88,16 +87,17 @@ def test_bars_and_days_are_those_of_the_logs(traded):
     assert check.comparison.bars > 50
 
 
-def test_bars_of_minutes_are_read_only_of_tokens_that_may_have_some(traded, own_launchpad):
+def test_bars_of_minutes_are_read_only_of_tokens_that_may_have_some(traded, followed_launchpad):
     check = FeedCheck(installed_chain(CHAIN_ID), served().first, verified=served().verified)
     # The first round has the last trades.
-    for _ in range(2):
-        own_launchpad.rpc("evm_increaseTime", HOUR)
-        own_launchpad.mine(8)
-        Followed(CHAIN_ID).catch_up()
-        with CaptureQueriesContext(connection) as queries:
-            while check.next <= served().last:
-                check.compare(served().last)
+    with followed_launchpad.restored_node():
+        for _ in range(2):
+            followed_launchpad.rpc("evm_increaseTime", HOUR)
+            followed_launchpad.mine(8)
+            Followed(CHAIN_ID).catch_up()
+            with CaptureQueriesContext(connection) as queries:
+                while check.next <= served().last:
+                    check.compare(served().last)
     # One for each bar size.
     assert sum("minutecandle" in query["sql"] for query in queries) == 3
     assert check.comparison.differences == []

@@ -1,6 +1,7 @@
 """`manage.py check_feeds` on a simulated chain: v3 fees are the pools', and long ranges are in runs."""
 
 import re
+from collections.abc import Iterator
 from decimal import Decimal
 from io import StringIO
 from typing import Any
@@ -26,13 +27,20 @@ pytestmark = pytest.mark.django_db
 LAST = 36
 
 
-@pytest.fixture
-def node(follow_hours: Any) -> Node:
+@pytest.fixture(scope="module")
+def followed(follow_hours: Any) -> Node:
     """Follow a 45-hour chain with v3 pools, which respond with a 1 % fee, and return its node."""
     chain, node = follow_hours(Traffic(launches=0.8, swaps=1, legacy=0.6), hours=45, verified=LAST)
     for pool in Token.objects.exclude(generation="v4").values_list("pool_address", flat=True):
         chain.views[pool.lower(), "fee()"] = encode_values(("uint24",), (10_000,))
     return node
+
+
+@pytest.fixture
+def node(followed: Node) -> Iterator[Node]:
+    """Return the node; its limits and its blocks are restored after the test."""
+    yield followed
+    followed.limits, followed.pinned = Limits(), None
 
 
 def compare() -> FeedCheck:

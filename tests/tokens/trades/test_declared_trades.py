@@ -257,7 +257,6 @@ def test_feeds_have_both_pools_of_a_graduated_token_in_time(install, recording):
     assert "Sniper protection" not in page and "does not apply" not in page
     graduation = (change.at, 100) if had_curve else (None, None)
     assert stored_graduation() == graduation
-    Market.objects.update(graduated_at=None, curve_progress=None)
     trade_writing.recount_tokens(CHAIN, [token.pk])
     assert stored_graduation() == graduation
 
