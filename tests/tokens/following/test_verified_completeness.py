@@ -21,7 +21,7 @@ from tokens.following.followed_pools import MAX_NAMED_POOLS
 from tokens.following.history import read_history, sum_up
 from tokens.following.verifying.verification import VerifiedRun, verify_coverage
 from tokens.installation.installed_chains import installed_chain, installed_chain_second_node_first
-from tokens.models import Coverage, CoverageAlarm, LaunchFacts, PoolTrade, RollingSum, Token, TokenEvent
+from tokens.models import Coverage, CoverageAlarm, PoolTrade, Token, TokenEvent
 
 pytestmark = pytest.mark.django_db
 
@@ -326,56 +326,6 @@ def test_trades_that_a_node_leaves_out_among_many_pools_are_found(chain, node, h
     assert trade_differences(truth, chain_id=CHAIN) == []
 
 
-def test_altered_trades_are_written_again_with_an_alarm(chain, node):
-    run = read(chain)
-    first, second = PoolTrade.objects.order_by("position")[:2]
-    PoolTrade.objects.filter(position=first.position).update(amount_token=first.amount_token + 1)
-    PoolTrade.objects.filter(position=second.position).update(price=second.price * 2)
-    other = PoolTrade.objects.exclude(token_id__in=(first.token_id, second.token_id)).last()
-    RollingSum.objects.create(
-        token_id=other.token_id, seconds=3600, volume_quote=1, volume_usd=1, buys=1, sells=1, traders=1
-    )
-    check(run)
-    # A token without a repaired trade was not counted again.
-    assert RollingSum.objects.get().token_id == other.token_id
-    assert wrong_rows(chain, to=final(chain)) == []
-    alarms = CoverageAlarm.objects.all()
-    assert sum(alarm.corrected for alarm in alarms) == 2 and all(alarm.repaired for alarm in alarms)
-    assert sum(alarm.missing + alarm.invented for alarm in alarms) == 0
-    assert {f"0x{bytes(trade.tx_hash).hex()}" for trade in (first, second)} == {
-        tx_hash for alarm in alarms for tx_hash in alarm.tx_hashes
-    }
-
-
-def test_a_fee_that_stored_trades_lack_is_filled_in_without_an_alarm(chain, node):
-    run = read(chain)
-    # As versions stored them that did not decode hook fees.
-    assert PoolTrade.objects.exclude(protocol_fee=None).update(protocol_fee=None) > 1
-    assert wrong_rows(chain, to=final(chain))
-    check(run)
-    assert wrong_rows(chain, to=final(chain)) == []
-    assert not CoverageAlarm.objects.exists()
-
-
-def test_a_trade_of_a_version_with_other_conversions_is_corrected_without_an_alarm(chain, node):
-    run = read(chain)
-    trade = PoolTrade.objects.earliest("position")
-    # That version stored no index.
-    PoolTrade.objects.filter(position=trade.position).update(is_conversion=not trade.is_conversion, tx_index=None)
-    check(run)
-    assert wrong_rows(chain, to=final(chain)) == []
-    assert not CoverageAlarm.objects.exists()
-
-
-def test_another_fee_of_a_stored_trade_is_corrected_with_an_alarm(chain, node):
-    run = read(chain)
-    trade = PoolTrade.objects.exclude(protocol_fee=None).earliest("position")
-    PoolTrade.objects.filter(position=trade.position).update(protocol_fee=trade.protocol_fee + 1)
-    check(run)
-    assert wrong_rows(chain, to=final(chain)) == []
-    assert sum(alarm.corrected for alarm in CoverageAlarm.objects.all()) == 1
-
-
 def test_trades_of_a_token_that_became_known_later_are_written_without_an_alarm(chain, node):
     """Check a launch before the run: when the run was read, the pool was foreign."""
     half = final(chain) // 2
@@ -402,22 +352,6 @@ def test_an_empty_filter_is_no_proof_that_rows_are_made_up(chain, node, honest):
     assert run.verified_to == final(chain)
     (alarm,) = CoverageAlarm.objects.all()
     assert alarm.unproven and not alarm.missing + alarm.invented + alarm.corrected + alarm.kept
-
-
-def test_rows_that_differ_from_the_chain_are_written_again_with_an_alarm(chain, node):
-    run = read(chain)
-    token = Token.objects.filter(generation="v4").first()
-    event = TokenEvent.objects.filter(token__isnull=False, kind="image_updated").first()
-    LaunchFacts.objects.filter(token=token).update(facts={"name": "Altered"})
-    Token.objects.filter(pk=token.pk).update(name="Altered")
-    TokenEvent.objects.filter(pk=event.pk).update(arguments={"image": "altered"})
-    assert len(wrong_rows(chain, to=final(chain))) >= 2
-    check(run)
-    assert wrong_rows(chain, to=final(chain)) == []
-    assert LaunchFacts.objects.get(token=token).facts["name"] != "Altered"
-    alarms = CoverageAlarm.objects.all()
-    assert {tx_hash for alarm in alarms for tx_hash in alarm.tx_hashes} == {token.tx_hash, event.tx_hash}
-    assert sum(alarm.corrected for alarm in alarms) == len({token.tx_hash, event.tx_hash})
 
 
 def test_an_event_of_a_factory_that_the_registry_gained_later_is_written_without_an_alarm(chain, node):

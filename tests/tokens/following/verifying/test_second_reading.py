@@ -1,21 +1,18 @@
 """tokens/following/verifying/second_reading.py: receipts that nodes lack, times out of order, and suspect blocks."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 
 from tests.nodes.following_chain import final, install, wrong_rows
 from tests.simulator import Faults, SimulatedChain, serve
 from tests.tokens.following.test_verified_completeness import BUSY, CHAIN, check, read
-from tokens.chains.evm.generations.event_decoding import decode_event
 from tokens.following.coverage import event_contracts
 from tokens.following.followed_pools import FollowedPools, select_followed_pools
 from tokens.following.verifying.pool_log_repair import repair_pool_logs
 from tokens.following.verifying.second_reading import SecondReading, UnprovenError, read_from_receipts, read_second
-from tokens.indexing.fact_json import event_facts
 from tokens.installation.installed_chains import installed_chain, installed_chain_second_node_first
-from tokens.models import Coverage, CoverageAlarm, PoolLiquidityChange, PoolTrade, TokenEvent
+from tokens.models import Coverage, CoverageAlarm, PoolTrade
 
 pytestmark = pytest.mark.django_db
 
@@ -87,66 +84,3 @@ def test_all_unproven_blocks_are_suspect_once_a_trade_differs_in_a_proven_one(ch
     with pytest.raises(UnprovenError) as error:
         repair_pool_logs(run, reading)
     assert set(error.value.numbers) == unproven
-
-
-def copied(row, **changes):
-    """Store a row's copy with other values."""
-    for name, value in changes.items():
-        setattr(row, name, value)
-    row.save(force_insert=True)
-
-
-def test_a_trade_in_the_place_of_a_liquidity_change_is_removed(chain, nodes):
-    run = read(chain)
-    change, trade = PoolLiquidityChange.objects.earliest("position"), PoolTrade.objects.earliest("position")
-    copied(trade, position=change.position, at=change.at)
-    assert wrong_rows(chain, to=final(chain)) != []
-    check(run, once=True)
-    assert wrong_rows(chain, to=final(chain)) == []
-    assert CoverageAlarm.objects.get().corrected == 1
-
-
-def find_logs_without_row(run, chain):
-    """Return the logs that look like events but have no indexed token, with their transactions."""
-    stored = set(TokenEvent.objects.filter(token__isnull=False).values_list("tx_hash", "log_index"))
-    return [
-        (facts, log)
-        for facts in read_again(run, chain).transactions
-        for log in facts.event_logs
-        if (facts.tx_hash, log.log_index) not in stored
-    ]
-
-
-def store_event_at(facts, log, **changes):
-    """Store an event's copy with a log's position."""
-    copied(
-        TokenEvent.objects.filter(token__isnull=False).earliest("pk"),
-        pk=None,
-        tx_hash=facts.tx_hash,
-        log_index=log.log_index,
-        block_number=facts.block_number,
-        block_hash=facts.block_hash,
-        at=datetime.fromtimestamp(facts.block_time, UTC),
-        **changes,
-    )
-
-
-def test_an_event_in_the_place_of_a_foreign_contract_s_log_is_removed(chain, nodes):
-    run = read(chain)
-    facts, log = find_logs_without_row(run, chain)[0]
-    event = decode_event(log)
-    store_event_at(facts, log, kind=event.kind.value, arguments=event_facts(event.arguments))
-    assert wrong_rows(chain, to=final(chain)) != []
-    check(run, once=True)
-    assert wrong_rows(chain, to=final(chain)) == []
-    assert CoverageAlarm.objects.get().invented == 1
-
-
-def test_an_event_in_the_place_of_its_contract_s_log_about_an_unknown_token_is_removed(chain, nodes):
-    run = read(chain)
-    facts, log = find_logs_without_row(run, chain)[0]
-    store_event_at(facts, log, emitter=log.emitter)
-    assert wrong_rows(chain, to=final(chain)) != []
-    check(run, once=True)
-    assert wrong_rows(chain, to=final(chain)) == []
-    assert CoverageAlarm.objects.get().invented == 1
