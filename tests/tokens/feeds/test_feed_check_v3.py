@@ -11,8 +11,9 @@ from django.core.management import CommandError, call_command
 from django.db.models import F
 
 from tests.nodes.log_encoding import encode_values
-from tests.simulator import Limits, Node, Traffic
+from tests.simulator import Limits, Node, SimulatedChain, Traffic
 from tests.simulator.reached_prices import reached_logs
+from tests.simulator.truth import SwapTruth
 from tests.tokens.feeds.feed_worlds import CHAIN
 from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.pool_types import chain_position, split_position
@@ -24,13 +25,13 @@ from tokens.models import LaunchFacts, PoolLiquidityChange, PoolTrade, Token
 
 pytestmark = pytest.mark.django_db
 
-LAST = 36
+LAST = 30
 
 
 @pytest.fixture(scope="module")
 def followed(follow_hours: Any) -> Node:
-    """Follow a 45-hour chain with v3 pools, which respond with a 1 % fee, and return its node."""
-    chain, node = follow_hours(Traffic(launches=0.8, swaps=1, legacy=0.6), hours=45, verified=LAST)
+    """Follow a 38-hour chain with v3 pools, which respond with a 1 % fee, and return its node."""
+    chain, node = follow_hours(Traffic(launches=0.4, swaps=1, legacy=0.6), hours=38, verified=LAST)
     for pool in Token.objects.exclude(generation="v4").values_list("pool_address", flat=True):
         chain.views[pool.lower(), "fee()"] = encode_values(("uint24",), (10_000,))
     return node
@@ -50,71 +51,67 @@ def compare() -> FeedCheck:
     return check
 
 
+@pytest.fixture(scope="module")
+def whole(followed: Node) -> FeedCheck:
+    """Compare the chain's first LAST blocks."""
+    return compare()
+
+
 def of_sums(check: FeedCheck) -> list[str]:
     """Return the differences in bars and days: no pool could have the simulated liquidity, so others are left out."""
     return [line for line in check.comparison.differences if ", day " in line or "bar " in line]
 
 
-def test_fees_of_v3_are_those_of_the_pool(node):
-    check = compare()
-    assert of_sums(check) == []
-    assert (check.comparison.days, PoolTrade.objects.filter(fee=None).exists()) == (1, True)
-    rows = list(LaunchFacts.objects.filter(facts__fees__type="static", facts__fees__hook=None))
-    for row in rows:
-        row.facts["fees"]["clanker_fee"] = "30"
-        row.save(update_fields=["facts"])
-    assert rows
-    assert {line.split(": ")[1].split(" is ")[0] for line in of_sums(compare())} >= {"fees"}
+def of_liquidity(check: FeedCheck, change: PoolLiquidityChange) -> list[str]:
+    """Return the differences in a change's amounts."""
+    log = "block {}, log {}:".format(*split_position(change.position))
+    return [line for line in check.comparison.differences if line.startswith(log) and "amount0 is" in line]
 
 
-def test_creators_of_v0_to_v3_1_are_the_callers_of_their_factories(node):
-    def wrong():
-        return {line.split(": ")[0] for line in compare().comparison.differences if ": creator is " in line}
-
-    assert not [line for line in compare().comparison.differences if ", pair " in line]
-    rows = Token.objects.exclude(generation="v4").filter(block_number__lte=LAST)
-    places = {f"block {token.block_number}, pair {token.pool_address}" for token in rows.exclude(msg_sender="")}
-    rows.update(msg_sender=rows[0].pool_address)
-    assert places and wrong() == places
-
-
-def test_prices_beyond_the_liquidity_are_those_at_its_end(node):
-    def wrong():
-        return [line for line in compare().comparison.differences if "priceNative is" in line]
-
-    truth = node.chain.truth()
+def find_trade_beyond(chain: SimulatedChain) -> tuple[PoolTrade, SwapTruth]:
+    """Return a trade whose price is that at the liquidity's end, and its log, which has the pool's own price."""
+    truth = chain.truth()
     entries = zip(truth.pool_logs, reached_logs(truth), strict=True)
     beyond = {chain_position(own.at.block_number, own.at.log_index): own.log for own, near in entries if own != near}
     trades = PoolTrade.objects.filter(position__in=beyond, position__lt=chain_position(LAST + 1, 0))
     trade = trades.latest("position")
-    assert wrong() == []
-    # The pool's own price.
     swap = beyond[trade.position]
+    assert isinstance(swap, SwapTruth)
+    return trade, swap
+
+
+def test_seeded_errors_are_named(node, whole):
+    """Check fees, creators from v0 to v3.1, prices beyond the liquidity, and amounts of joins and exits to the unit."""
+    compared = PoolLiquidityChange.objects.exclude(amount0=None).filter(position__lt=chain_position(LAST + 1, 0))
+    change, (trade, swap) = compared.latest("position"), find_trade_beyond(node.chain)
+    assert of_sums(whole) == of_liquidity(whole, change) == []
+    assert (whole.comparison.days, PoolTrade.objects.filter(fee=None).exists()) == (1, True)
+    assert not [line for line in whole.comparison.differences if ", pair " in line or "priceNative is" in line]
+    facts = list(LaunchFacts.objects.filter(facts__fees__type="static", facts__fees__hook=None))
+    for row in facts:
+        row.facts["fees"]["clanker_fee"] = "30"
+        row.save(update_fields=["facts"])
+    tokens = Token.objects.exclude(generation="v4").filter(block_number__lte=LAST)
+    pairs = {f"block {token.block_number}, pair {token.pool_address}" for token in tokens.exclude(msg_sender="")}
+    tokens.update(msg_sender=tokens[0].pool_address)
     decimals = {"decimals": 18, "quote_decimals": swap.quote_decimals}
     price = price_at(swap.sqrt_price, is_currency0=swap.is_currency0, **decimals)
-    trades.filter(pk=trade.pk).update(price=Decimal(price.numerator) / price.denominator)
-    (difference,) = wrong()
+    PoolTrade.objects.filter(pk=trade.pk).update(price=Decimal(price.numerator) / price.denominator)
+    amounts = {"amount0": F("amount0") + 1, "amount1": F("amount1") + 1}
+    PoolLiquidityChange.objects.filter(pk=change.pk).update(**amounts)
+    check = compare()
+    lines = check.comparison.differences
+    assert facts and {line.split(": ")[1].split(" is ")[0] for line in of_sums(check)} >= {"fees"}
+    assert pairs and {line.split(": ")[0] for line in lines if ": creator is " in line} == pairs
+    (difference,) = [line for line in lines if "priceNative is" in line]
     assert difference.startswith("block {}, log {}: priceNative is".format(*split_position(trade.position)))
+    assert of_liquidity(check, change)
 
 
-def test_amounts_of_joins_and_exits_of_v3_are_those_of_the_logs_to_the_unit(node):
-    def wrong():
-        return [line for line in compare().comparison.differences if "amount0 is" in line]
-
-    compared = PoolLiquidityChange.objects.exclude(amount0=None).filter(position__lt=chain_position(LAST + 1, 0))
-    change = compared.latest("position")
-    place = "block {}, log {}:".format(*split_position(change.position))
-    assert not [line for line in wrong() if line.startswith(place)]
-    rows = PoolLiquidityChange.objects.filter(pk=change.pk)
-    rows.update(amount0=F("amount0") + 1, amount1=F("amount1") + 1)
-    assert [line for line in wrong() if line.startswith(place)]
-
-
-def test_ranges_of_logs_are_as_long_as_nodes_accept(node):
-    whole = str(compare().comparison)
+def test_ranges_of_logs_are_as_long_as_nodes_accept(node, whole):
     for limits in (Limits(blocks=7), Limits(logs=3)):
         node.limits = limits
-        assert str(compare().comparison) == whole
+        assert str(compare().comparison) == str(whole.comparison)
 
 
 def test_a_node_that_lacks_the_blocks_does_not_count(node):
@@ -135,5 +132,5 @@ def test_runs_are_shorter_where_an_answer_has_too_many_events_and_name_the_next_
     output = StringIO()
     with pytest.raises(CommandError, match="differ from the chain"):
         call_command("check_feeds", chain=CHAIN, stdout=output, stderr=output, **{"from": 0, "to": LAST})
-    assert re.search(r"^blocks 0 to 18: .*; go on with --from 19$", output.getvalue(), re.MULTILINE)
+    assert re.search(r"^blocks 0 to 15: .*; go on with --from 16$", output.getvalue(), re.MULTILINE)
     assert f"blocks 0 to {LAST}: " in output.getvalue()

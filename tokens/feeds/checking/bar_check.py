@@ -108,6 +108,8 @@ class BarCheck:
         self._marks: dict[int, _Mark] = {}
         self._bars: dict[str, dict[int, dict[int, _Bar]]] = {name: defaultdict(dict) for name in RESOLUTIONS}
         self._traded: set[int] = set()
+        # For all bar sizes of one comparison: name -> the feed's symbol.
+        self._symbols: dict[str, ChartSymbol | None] = {}
         minutes = int(minutes_from(timezone.now()).timestamp())
         self._compared_to = {
             name: _round_up(max(after + 1, minutes) if _is_of_minutes(name) else after + 1, _seconds(name))
@@ -140,6 +142,7 @@ class BarCheck:
 
     def compare(self, until: int) -> Iterator[str]:
         """Yield a sentence for each bar that has ended by this time and is missing, invented or different."""
+        self._symbols.clear()
         for name, bars_by_token in self._bars.items():
             first, seconds = self._compared_to[name], _seconds(name)
             end = max(until - until % seconds, first)
@@ -159,7 +162,9 @@ class BarCheck:
     ) -> Iterator[str]:
         pair, (first, end) = self._pairs[token_id], window
         text = f"{self._info.chain_id}:{pair.token}{'' if in_usd else '.QUOTE'}"
-        if (symbol := find_symbol(text)) is None:
+        if text not in self._symbols:
+            self._symbols[text] = find_symbol(text)
+        if (symbol := self._symbols[text]) is None:
             yield f"symbol {text}: the feed lacks it"
             return
         launched = pair.created_at - pair.created_at % _seconds(name)
