@@ -29,7 +29,7 @@ BUSY = Traffic(launches=0.8, events=1.2, noise=0.4, swaps=1.0)
 @pytest.fixture(scope="module")
 def chain():
     grown = SimulatedChain(11, traffic=BUSY)
-    grown.mine(120)
+    grown.mine(60)
     return grown
 
 
@@ -89,14 +89,14 @@ def test_nodes_out_of_reach_are_reported_without_their_url(node, settings, forge
 
 
 def test_blocks_that_another_process_reads_are_left_to_it(node):
-    run = coverage.open_run_coverage(installed_chain(CHAIN).info, first=0, last=40)
+    run = coverage.open_run_coverage(installed_chain(CHAIN).info, first=0, last=20)
     with (
         advisory_locks.session_lock(chain_lock.chain_lock_key(chain_lock.ChainLockPurpose.BACKFILLING, run.pk)),
         pytest.raises(CommandError, match="^another process reads the same blocks$"),
     ):
-        backfill(0, 40)
+        backfill(0, 20)
     assert not Token.objects.exists()
-    backfill(0, 40)
+    backfill(0, 20)
     assert Token.objects.exists()
 
 
@@ -104,7 +104,7 @@ def test_blocks_that_another_process_reads_are_left_to_it(node):
 def test_all_launches_and_events_of_a_run_become_rows(node, chain, verified):
     output = backfill(0, final(chain), *["--verify"] * verified)
     assert wrong_rows(chain, to=final(chain)) == []
-    assert output.startswith(f"launches: {launched()}, ") and launched() > 50
+    assert output.startswith(f"launches: {launched()}, ") and launched() > 25
     assert output.endswith("repaired: 0 missing, 0 invented\n")
     row = Coverage.objects.get()
     assert (row.first_block, row.last_block, row.followed_to) == (0, final(chain), final(chain))
@@ -113,27 +113,27 @@ def test_all_launches_and_events_of_a_run_become_rows(node, chain, verified):
 
 
 def test_a_run_that_is_read_is_not_read_again(node, chain):
-    backfill(0, 60)
+    backfill(0, 30)
     requested = node.received["eth_getLogs"]
-    assert backfill(0, 60).startswith("launches: 0, ")
+    assert backfill(0, 30).startswith("launches: 0, ")
     assert node.received["eth_getLogs"] == requested
 
 
 def test_what_happened_to_its_tokens_since_is_read_too(node, chain):
-    backfill(0, 40)
+    backfill(0, 20)
     of_these = set(Token.objects.values_list("contract_address", flat=True))
     later = [
         event
         for event in chain.truth(blocks=chain.blocks[: final(chain) + 1]).events
-        if event.at.block_number > 40 and event.happening.token in of_these
+        if event.at.block_number > 20 and event.happening.token in of_these
     ]
     assert later
     wanted = {(event.at.tx_hash, event.at.log_index) for event in later}
     from_rows = set()
     for token in Token.objects.all():
-        from_rows |= set(token.events.filter(block_number__gt=40).values_list("tx_hash", "log_index"))
+        from_rows |= set(token.events.filter(block_number__gt=20).values_list("tx_hash", "log_index"))
     assert from_rows == wanted
-    assert not Token.objects.filter(block_number__gt=40).exists()
+    assert not Token.objects.filter(block_number__gt=20).exists()
 
 
 def test_every_row_is_right_whatever_the_node_does(node, chain, settings, forget_chains):
@@ -163,9 +163,9 @@ def test_nodes_that_fail_after_the_start_are_retried_until_one_responds(
         forget_chains()
         healer = threading.Thread(target=fail_and_heal)
         healer.start()
-        backfill(0, 40)
+        backfill(0, 20)
         healer.join()
-    assert set(Coverage.objects.values_list("first_block", "followed_to")) == {(0, 40), (41, final(chain))}
+    assert set(Coverage.objects.values_list("first_block", "followed_to")) == {(0, 20), (21, final(chain))}
 
 
 def test_progress_is_logged_in_one_line_of_names_and_values(node, chain, caplog):
@@ -215,12 +215,12 @@ def test_trades_alone_are_read_from_the_first_launch_to_the_newest_final_block(n
 
 def test_a_killed_backfill_of_trades_continues_where_it_was(node, chain, untraded):
     command("--trades")
-    PoolTrade.objects.filter(position__gte=60 << 20).delete()
-    PoolLiquidityChange.objects.filter(position__gte=60 << 20).delete()
+    PoolTrade.objects.filter(position__gte=30 << 20).delete()
+    PoolLiquidityChange.objects.filter(position__gte=30 << 20).delete()
     MinuteCandle.objects.all().delete()
     Candle.objects.all().delete()
     row = Coverage.objects.order_by("-pk").first()
-    Coverage.objects.filter(pk=row.pk).update(followed_to=59, summed_to=row.first_block - 1)
+    Coverage.objects.filter(pk=row.pk).update(followed_to=29, summed_to=row.first_block - 1)
     command("--trades")
     row.refresh_from_db()
     assert row.followed_to == row.summed_to == row.last_block == final(chain)
@@ -238,8 +238,8 @@ def test_what_a_node_leaves_out_is_found_when_trades_alone_are_verified(node, ch
 
 
 def test_trades_are_the_same_after_any_sequence_of_backfills(node, chain):
-    backfill(0, 60)
+    backfill(0, 30)
     command("--trades")
-    backfill(30, final(chain))
+    backfill(15, final(chain))
     command("--trades")
     assert wrong_rows(chain, to=final(chain)) == []

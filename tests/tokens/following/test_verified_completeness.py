@@ -29,13 +29,13 @@ pytestmark = pytest.mark.django_db
 CHAIN = 8453
 BUSY = Traffic(launches=0.8, events=0.6, noise=0.1, swaps=1.0)
 # Some launches lose every log that would reveal them.
-FORGETFUL = Faults(omitted_for_good=0.02, forgotten=0.05)
+FORGETFUL = Faults(omitted_for_good=0.03, forgotten=0.08)
 
 
 @pytest.fixture(scope="module")
 def chain():
     grown = SimulatedChain(21, traffic=BUSY)
-    grown.mine(60)
+    grown.mine(36)
     return grown
 
 
@@ -88,7 +88,7 @@ def test_a_run_is_not_checked_while_no_node_returns_it(chain, node, settings, fo
     forget_chains()
     run = read(chain)
     node.faults = Faults(lacking=frozenset({"eth_getBlockByNumber"}))
-    assert not check(run, to=50, once=True)
+    assert not check(run, to=20, once=True)
     run.refresh_from_db()
     assert run.verified_to == -1
 
@@ -155,11 +155,11 @@ def test_a_node_without_block_receipts_is_checked_by_its_transactions(chain, nod
 def made_up(chain: SimulatedChain) -> tuple[list[Block], int]:
     """Return the chain as from a node that makes up a launch, events and swaps; and how many rows these have."""
     maker, blocks = TransactionMaker(random.Random(5)), list(chain.blocks)
-    alive = [token for block in blocks[:20] for entry in block.transactions for _, token in entry.launches]
+    alive = [token for block in blocks[:14] for entry in block.transactions for _, token in entry.launches]
     invented = {
-        21: maker.launch(Traffic(legacy=0, several=0, reverted=0)),
-        25: next(found for found in iter(lambda: maker.event(alive), None) if len(found.happenings) > 1),
-        31: next(found for found in iter(lambda: maker.swaps(alive), None) if len(found.pool_logs) > 1),
+        15: maker.launch(Traffic(legacy=0, several=0, reverted=0)),
+        19: next(found for found in iter(lambda: maker.event(alive), None) if len(found.happenings) > 1),
+        25: next(found for found in iter(lambda: maker.swaps(alive), None) if len(found.pool_logs) > 1),
     }
     for number, transaction in invented.items():
         transactions = (*blocks[number].transactions, transaction)
@@ -203,7 +203,7 @@ def test_rows_that_another_node_merely_leaves_out_stay(chain, node, honest, sett
 
 def test_a_node_on_another_branch_is_not_counted(chain, node, honest, settings):
     """Check a second node whose blocks differ from some number on, also where they are final to us."""
-    honest.pinned = other_branch(chain, after=40)
+    honest.pinned = other_branch(chain, after=20)
     run = read(chain)
     assert sum(step.invented + step.missing for step in check(run)) == 0
     assert wrong_rows(chain, to=final(chain)) == []
@@ -222,7 +222,7 @@ def other_branch(chain: SimulatedChain, *, after: int) -> list[Block]:
 def untraded(node, honest):
     """Let both nodes serve a chain without swaps: pool logs would cause receipt requests where tests change filters."""
     grown = SimulatedChain(22, traffic=replace(BUSY, swaps=0, legacy=0))
-    grown.mine(60)
+    grown.mine(36)
     node.chain = honest.chain = grown
     return grown
 
