@@ -211,10 +211,11 @@ def test_operators_are_not_notified_of_what_they_disable(operator):
 
 def test_an_enabled_endpoint_begins_anew(operator):
     then = timezone.now() - timedelta(days=6)
-    endpoint = WebhookEndpointFactory(disabled_at=then, failing_since=then, warned_at=then, disabled_reason="failures")
+    times = dict.fromkeys(("disabled_at", "failing_since", "warned_at", "paused_until"), then)
+    endpoint = WebhookEndpointFactory(**times, disabled_reason="failures")
     operator.post(action(endpoint, "enable"))
     endpoint.refresh_from_db()
-    assert (str(endpoint.state), endpoint.failing_since, endpoint.warned_at) == ("enabled", None, None)
+    assert str(endpoint.state) == "enabled" and {getattr(endpoint, name) for name in times} == {None}
     assert logged() == ["Enabled."]
 
 

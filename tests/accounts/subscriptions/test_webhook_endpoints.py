@@ -151,6 +151,7 @@ def test_an_operators_decision_stays(call):
         ("PATCH", path, {"url": "https://new.example/"}),
         ("DELETE", path, None),
         ("POST", "", {"url": URL}),
+        ("POST", "", {"url": f"{URL}/"}),
         ("POST", "", again),
         ("PATCH", other, again),
     ):

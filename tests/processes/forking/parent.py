@@ -189,8 +189,10 @@ def _forget() -> None:
     """Forget settings, connections and the apps' state, which the program sets up."""
     settings.__dict__.clear()
     settings._wrapped = empty
-    for module in ("config.settings", "development.setting_overrides"):
-        sys.modules.pop(module, None)
+    for package, name in (("config", "settings"), ("development", "setting_overrides")):
+        sys.modules.pop(f"{package}.{name}", None)
+        # `from config import settings` finds it there.
+        vars(sys.modules[package]).pop(name, None)
     for handler in (connections, caches):
         handler.__dict__.clear()
         handler.__init__()
@@ -210,8 +212,8 @@ def _run(words: list[str]) -> None:
         match arguments:
             case ["-m", module, *_]:
                 # It runs anew, as `__main__`; a package runs its own module of this name.
-                if not hasattr(sys.modules.get(module), "__path__"):
-                    sys.modules.pop(module, None)
+                is_package = hasattr(sys.modules.get(module), "__path__")
+                sys.modules.pop(f"{module}.__main__" if is_package else module, None)
                 runpy.run_module(module, run_name="__main__", alter_sys=True)
             case ["-c", code, *_]:
                 exec(code, {"__name__": "__main__"})  # noqa: S102

@@ -58,6 +58,8 @@ def test_nothing_is_offered_where_the_base_fee_is_above_the_cap(capped):
         # Up to the cap, if that is an eighth more.
         ((8 * GWEI, GWEI), (9 * GWEI, 0), (10 * GWEI, GWEI * 9 // 8)),
         ((8 * GWEI, 8 * GWEI), (0, 0), (9 * GWEI, 9 * GWEI)),
+        # A tip is at most the maximum fee.
+        ((1000, 10), (0, 20 * GWEI), (10 * GWEI, 10 * GWEI)),
     ],
 )
 def test_a_replacement_pays_an_eighth_more_of_both(capped, before, quote, offered):

@@ -116,9 +116,10 @@ def test_supply_and_decimals_of_a_mint_that_is_gone_are_those_of_the_launch(sola
         # initializeMint2 and mintTo, as the recorded launch has them.
         inner[1]["data"] = base58(bytes([20, 9]) + bytes(33))
         inner[12]["data"] = base58(bytes([7]) + (5).to_bytes(8, "little"))
+        inner.append(inner[12] | {"data": base58(bytes([7]) + (2).to_bytes(8, "little"))})
 
     (launch,) = solana.read_transaction(add_changed(solana_node, recorded.LAUNCH, change)).launches
-    assert (launch.decimals, launch.supply) == (9, 5)
+    assert (launch.decimals, launch.supply) == (9, 7)
 
 
 def test_it_refuses_a_launch_of_a_mint_without_a_description(solana, solana_node):
