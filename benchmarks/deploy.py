@@ -30,9 +30,9 @@ from benchmarks.lists import dataset
 from benchmarks.processes import web_server
 from development.devchain.anvil import CHAIN_ID, run_anvil
 from development.devchain.deploy_contracts import deploy_contracts
-from tests.chaos.deploy_clients import order
 from tests.chaos.harness import WALLETS, create_accounts
 from tests.processes.service_processes import HOST, service
+from tests.servers.deploy_clients import order
 
 _DATABASE = "deploys"
 _BLOCK_SECONDS = 1.0

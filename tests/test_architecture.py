@@ -188,8 +188,11 @@ HTTP_DOORS = DOORS | {
 }
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "services", "service", "manager", "managers", "lib"}
 SIGNALS = ("django.dispatch", "django.db.models.signals", "django.core.signals", "django.contrib.auth.signals")
-# It sends the signal that error trackers and Django's test client listen for, and receives none.
-SENDS_A_SIGNAL = "config.api.error_handling"
+# Modules that use signals, each with the reason.
+USES_SIGNALS = {
+    "accounts.apps": "Django's only way to act after `migrate`",
+    "config.api.error_handling": "it sends the signal that error trackers and Django's test client listen for",
+}
 # It loads eth-abi, and with it pydantic, on first use (decision 134).
 LOADS_LATE = {"tokens.chains.abi.codec"}
 # File names that frameworks or conventions give, so that several packages have them.
@@ -445,7 +448,7 @@ def signals(modules: Mapping[str, Module]) -> set[str]:
     return {
         module.name
         for module in modules.values()
-        if module.name != SENDS_A_SIGNAL and any(within(name, *SIGNALS) for name in module.imports)
+        if module.name not in USES_SIGNALS and any(within(name, *SIGNALS) for name in module.imports)
     }
 
 

@@ -56,7 +56,7 @@ def known_migrations() -> frozenset[tuple[str, str]]:
 
 
 def newer_migrations(applied: Iterable[tuple[str, str]]) -> list[str]:
-    """Return the applied migrations, such as "tokens.0001_tables", that this release neither has nor replaces."""
+    """Return the applied migrations, as "app.name", that this release neither has nor replaces."""
     replaced = {name for squashed in _loader().replacements.values() for name in squashed.replaces}
     return sorted(".".join(name) for name in set(applied) - known_migrations() - replaced)
 

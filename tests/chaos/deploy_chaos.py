@@ -16,12 +16,12 @@ from development.devchain.deploy_contracts import deploy_contracts
 from development.servers.processes import free_port
 from tests.chaos import harness
 from tests.chaos.deploy_check import judge, read_chain, read_rows
-from tests.chaos.deploy_clients import Answer, Answers, Partner, order
 from tests.nodes.faulty_node import FaultyNode, Losses
 from tests.processes.own_postgresql import OwnPostgres
 from tests.processes.own_valkey import OwnServer
 from tests.processes.service_processes import HOST
 from tests.processes.waiting import wait_for
+from tests.servers.deploy_clients import Answer, Answers, Partner, order
 
 # How many tasks one Celery process group does at a time.
 _TASKS = 2

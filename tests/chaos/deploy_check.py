@@ -13,7 +13,7 @@ import requests
 from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 
-from tests.chaos.deploy_clients import Answers
+from tests.servers.deploy_clients import Answers
 
 # The v4 factory's TokenCreated.
 _TOKEN_CREATED = (

@@ -13,7 +13,6 @@ from development.devchain import node_client as node
 from development.devchain.deploy_contracts import deploy_contracts
 from development.servers.processes import free_port
 from tests.chaos.deploy_check import judge, read_chain, read_rows
-from tests.chaos.deploy_clients import Answers, Partner
 from tests.chaos.harness import WALLETS, create_accounts, settings_of
 from tests.nodes.faulty_node import FaultyNode
 from tests.nodes.remote_signer import FakeRemoteSigner, remote_signer
@@ -22,6 +21,7 @@ from tests.processes.own_environment import environment_on
 from tests.processes.service_processes import HOST, Service, service, words
 from tests.processes.template_database import own_database
 from tests.processes.waiting import wait_for
+from tests.servers.deploy_clients import Answers, Partner
 
 # How long a transaction stays pending before it is replaced.
 STUCK_SECONDS = 2

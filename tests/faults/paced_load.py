@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 from config.processes.concurrency_limits import REQUESTS_PER_ADDRESS
 from development.devchain.anvil import CHAIN_ID
-from tests.chaos.deploy_clients import ADMIN
 from tests.chaos.harness import helper_process, receive
 from tests.processes.service_processes import HOST
+from tests.servers.deploy_clients import ADMIN
 
 # A client that gets no response for so long counts the request as failed.
 _TIMEOUT_SECONDS = 90.0

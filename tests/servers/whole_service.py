@@ -17,12 +17,12 @@ from development.devchain.anvil import CHAIN_ID, run_anvil
 from development.devchain.deploy_contracts import deploy_contracts
 from development.servers.processes import free_port
 from development.servers.programs import postgresql_programs
-from tests.chaos.deploy_clients import Answers, Partner, order
 from tests.chaos.harness import Processes, chain_settings, create_accounts, manage, settings_of
 from tests.nodes.devchain_launches import Launchpad
 from tests.processes.service_processes import HOST
 from tests.processes.stream_clients import ResumingReader, StreamProcess, stream_process
 from tests.processes.waiting import Found, wait_for
+from tests.servers.deploy_clients import Answers, Partner, order
 
 
 def findings(environment: Mapping[str, str], *levels: str) -> dict[str, str]:

@@ -15,7 +15,6 @@ from development.standins.issuer_server import IssuerStandIn
 from tests.chaos import chain_driver, harness
 from tests.chaos.chain_driver import ChainDriver, past_launchpad
 from tests.chaos.deploy_chaos import wait_for_deployments
-from tests.chaos.deploy_clients import Answers, Partner
 from tests.chaos.event_chaos import create_targets
 from tests.chaos.event_check import Target, is_pending
 from tests.chaos.event_receivers import HEALTHY, Receivers, receivers
@@ -28,6 +27,7 @@ from tests.processes.own_valkey import OwnServer
 from tests.processes.service_processes import HOST
 from tests.processes.stream_clients import ResumingReader
 from tests.processes.waiting import wait_for
+from tests.servers.deploy_clients import Answers, Partner
 from tests.upgrade.former_version import Version
 from tests.upgrade.rolling_service import RollingService, run_proxy
 from tests.upgrade.upgrade_check import judge

@@ -11,9 +11,9 @@ from typing import Any
 import requests
 
 from development.devchain.anvil import CHAIN_ID
-from tests.chaos.deploy_clients import ADMIN, Partner, order
 from tests.faults.paced_load import Sample
 from tests.processes.service_processes import HOST
+from tests.servers.deploy_clients import ADMIN, Partner, order
 
 _TIMEOUT_SECONDS = 60
 # Between two attempts, and two looks for a launch.

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.chaos.deploy_check import Found, Launch, Rows, Sent, judge
-from tests.chaos.deploy_clients import Answer, Answers
+from tests.servers.deploy_clients import Answer, Answers
 
 WALLET, TOKEN, OTHER = "0xWallet", "0xToken", "0xOther"
 KEY = ("partner", "key")

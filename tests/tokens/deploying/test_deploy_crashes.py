@@ -15,12 +15,12 @@ import psycopg
 import pytest
 
 from development.devchain import node_client
-from tests.chaos.deploy_clients import order
 from tests.chaos.deploy_service import DeployService, run_deploy_service
 from tests.nodes.faulty_node import BROADCAST
 from tests.nodes.remote_signer import FakeRemoteSigner
 from tests.processes.database_gates import database_gate
 from tests.processes.waiting import wait_for
+from tests.servers.deploy_clients import order
 
 pytestmark = pytest.mark.slow
 
