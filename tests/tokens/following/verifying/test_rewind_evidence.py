@@ -18,13 +18,13 @@ from tokens.models import Coverage, PoolTrade, Token
 
 pytestmark = pytest.mark.django_db(transaction=True)
 # The newest block whose logs the nodes have pruned.
-PRUNED_TO = 60
+PRUNED_TO = 24
 
 
 @pytest.fixture
 def chain():
     grown = SimulatedChain(21, traffic=BUSY)
-    grown.mine(80)
+    grown.mine(36)
     return grown
 
 
@@ -80,8 +80,8 @@ def test_a_rewind_loses_nothing_to_nodes_that_pruned_their_logs(chain, nodes, ar
     assert wrong(chain) == []
     for node in nodes:
         node.faults = Faults(pruned_to=PRUNED_TO, prunes_receipts=lacks_receipts)
-    rewind(20)
-    assert Coverage.objects.get().followed_to == Coverage.objects.get().verified_to == 20
+    rewind(8)
+    assert Coverage.objects.get().followed_to == Coverage.objects.get().verified_to == 8
     assert stored(chain) == before
     follow(chain)
     assert stored(chain) == before and wrong(chain) == []
@@ -92,17 +92,17 @@ def test_a_second_rewind_keeps_the_same_rows(chain, nodes):
     before = stored(chain)
     for node in nodes:
         node.faults = Faults(pruned_to=PRUNED_TO, prunes_receipts=True)
-    rewind(75)
-    rewind(20)
+    rewind(33)
+    rewind(8)
     Followed(CHAIN).catch_up()
     assert stored(chain) == before
 
 
 def test_a_rewind_unwinds_final_blocks_that_the_chain_dropped(chain, nodes, capsys):
     follow(chain)
-    chain.reorg(40)
+    chain.reorg(18)
     # No launch above this block is in a block that both branches have.
-    rewind(chain.head.number - 40)
+    rewind(chain.head.number - 18)
     assert "are the same on the chain" not in capsys.readouterr().out
     follow(chain)
     assert wrong(chain) == []
@@ -110,11 +110,11 @@ def test_a_rewind_unwinds_final_blocks_that_the_chain_dropped(chain, nodes, caps
 
 def test_a_rewind_below_the_dropped_blocks_keeps_the_rows_before_them(chain, nodes, capsys):
     follow(chain)
-    ancestor = chain.head.number - 40
+    ancestor = chain.head.number - 18
     kept = max(Token.objects.filter(block_number__lte=ancestor).values_list("block_number", flat=True))
-    chain.reorg(40)
-    rewind(10)
-    assert f"blocks 11 to {kept} are the same on the chain" in capsys.readouterr().out
+    chain.reorg(18)
+    rewind(5)
+    assert f"blocks 6 to {kept} are the same on the chain" in capsys.readouterr().out
     assert not Token.objects.on_chain().filter(block_number__gt=ancestor).exists()
     follow(chain)
     assert wrong(chain) == []
