@@ -1,5 +1,6 @@
 """The version before an upgrade: a commit of the history in a directory of its own, with its own requirements."""
 
+import fcntl
 import subprocess
 import sys
 import tarfile
@@ -66,6 +67,15 @@ def former_version(ref: str = "") -> Version:
             f"The history lacks {ref}, the version to upgrade from. In a shallow clone: git fetch --unshallow --tags"
         ) from error
     directory = _EXPORTS / commit
+    _EXPORTS.mkdir(parents=True, exist_ok=True)
+    with (_EXPORTS / "lock").open("w") as lock:
+        # Test processes export one after the other.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _export(commit, directory)
+    return Version(directory, commit)
+
+
+def _export(commit: str, directory: Path) -> None:
     if not directory.exists():
         draft = directory.with_suffix(".draft")
         with tarfile.open(fileobj=BytesIO(_run(BASE_DIR, "git", "archive", commit))) as files:
@@ -75,7 +85,6 @@ def former_version(ref: str = "") -> Version:
         _run(directory, "make", f"PYTHON={sys.executable}", ".venv/installed")
     elif not (directory / ".venv").exists():
         (directory / ".venv").symlink_to(sys.prefix)
-    return Version(directory, commit)
 
 
 def _last_tag() -> str:

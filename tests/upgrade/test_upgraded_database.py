@@ -34,11 +34,12 @@ INSERT INTO events_outboxevent (type, version, subject, owner_id, data) VALUES (
 
 
 @pytest.fixture(scope="module")
-def upgraded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def upgraded() -> Iterator[str]:
     """Return the name of an upgraded database."""
-    former = former_version(tmp_path_factory.mktemp("former"))
+    former = former_version()
     with own_database(source="template1") as name:
         environment = environment_on(name) | {"SECRET_KEY": "s" * 50, "CHAINS_FILE": ""}
+        environment["DJANGO_SETTINGS_MODULE"] = "config.settings"
         former.manage(environment, "migrate", "--verbosity", "0")
         former.manage(environment, "seed_tokens", "--count", "3")
         with psycopg.connect(database_url(name)) as database:
