@@ -140,6 +140,9 @@ class _Load:
             if self.is_over.wait(due - time.monotonic()):
                 break
             self.report.samples.append(self._send(connection, rng, due))
+            if self._interval:
+                # A proxy that reads a new configuration closes idle connections, perhaps under the next request.
+                connection.close()
         connection.close()
 
     def _claim(self) -> float:
