@@ -1,7 +1,7 @@
 """Feeds that are on, an explorer, a development chain with trades, and a simulated one with a block each hour."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -87,27 +87,32 @@ def traded(traded_launches: Launchpad) -> Iterator[Launchpad]:
         yield traded_launches
 
 
+@contextmanager
+def followed_hours(
+    traffic: Traffic, *, hours: int, verified: int, world: ModuleWorld, directory: Path
+) -> Iterator[tuple[SimulatedChain, Node]]:
+    """Follow a new chain with a block each hour, and yield it with its node."""
+    world.settings.FOLLOW_FROM = {CHAIN: 0}
+    chain = SimulatedChain(41, traffic=traffic, block_seconds=3600)
+    chain.mine(hours)
+    with serve(chain) as node:
+        install(chain, node.url, settings=world.settings, forget=world.forget_chains, directory=directory)
+        node.pinned = chain.blocks[:1]
+        open_live_coverage(installed_chain(CHAIN).info, final=-1)
+        followed = Followed(CHAIN)
+        followed.catch_up()
+        node.pinned = None
+        followed.catch_up()
+        Coverage.objects.update(followed_to=chain.head.number, verified_to=verified)
+        yield chain, node
+
+
 @pytest.fixture(scope="module")
 def follow_hours(
     module_world: ModuleWorld, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[..., tuple[SimulatedChain, Node]]]:
-    """Return a function that follows a new chain with a block each hour, and returns it with its node."""
-    settings, forget = module_world
+    """Return a function that does so for a module's tests."""
     with ExitStack() as nodes:
-
-        def follow(traffic: Traffic, *, hours: int, verified: int) -> tuple[SimulatedChain, Node]:
-            settings.FOLLOW_FROM = {CHAIN: 0}
-            chain = SimulatedChain(41, traffic=traffic, block_seconds=3600)
-            chain.mine(hours)
-            node = nodes.enter_context(serve(chain))
-            install(chain, node.url, settings=settings, forget=forget, directory=tmp_path_factory.mktemp("chain"))
-            node.pinned = chain.blocks[:1]
-            open_live_coverage(installed_chain(CHAIN).info, final=-1)
-            followed = Followed(CHAIN)
-            followed.catch_up()
-            node.pinned = None
-            followed.catch_up()
-            Coverage.objects.update(followed_to=chain.head.number, verified_to=verified)
-            return chain, node
-
-        yield follow
+        yield lambda traffic, **options: nodes.enter_context(
+            followed_hours(traffic, **options, world=module_world, directory=tmp_path_factory.mktemp("chain"))
+        )

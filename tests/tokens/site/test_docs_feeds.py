@@ -10,17 +10,18 @@ from accounts.keys import credentials
 from accounts.models import Scope
 from config.redis.connection import PREFIX, redis_client
 from development.devchain.anvil import CHAIN_ID
+from tests.conftest import ModuleWorld
 from tests.processes.example_code import read_examples, run_example
 from tests.rows.factories import DeployWalletFactory, TokenFactory
 from tests.rows.launch_requests import ADMIN, WALLET
+from tests.simulator import Traffic
 from tests.tokens.deploying.test_presales import SENDER, start
-from tests.tokens.feeds.conftest import follow_hours
+from tests.tokens.feeds.conftest import followed_hours
 from tests.tokens.feeds.feed_worlds import FACTORY, POOL, TOKEN, add_swap, follow_chain, make_pair
-from tests.tokens.feeds.test_daily_feed import DAY, chain, fetch
+from tests.tokens.feeds.test_daily_feed import DAY, fetch
 from tokens.installation.installed_chains import installed_chain
 from tokens.models import Deployment, Upload
 
-__all__ = ["chain", "follow_hours"]
 URL = "/docs"
 LANGUAGES = ("curl", "python", "typescript")
 STRANGER = "0x976EA74026E726554dB657fA54763abd0C3a0aa9"
@@ -84,7 +85,15 @@ def test_aggregators_get_the_events_of_final_blocks(language, transactional_db, 
     assert (POOL if language == "curl" else FACTORY) in tools
 
 
-def test_a_day_has_its_volume_and_fees(transactional_db, run, chain):
+@pytest.fixture
+def chain(transactional_db, settings, forget_chains, tmp_path):
+    """Follow a simulated chain, with committed rows for the live server."""
+    world, traffic = ModuleWorld(settings, forget_chains), Traffic(launches=0.8, swaps=3, legacy=0.3)
+    with followed_hours(traffic, hours=70, verified=50, world=world, directory=tmp_path) as (followed, _):
+        yield followed
+
+
+def test_a_day_has_its_volume_and_fees(run, chain):
     yesterday = (timezone.now() - timedelta(days=1)).strftime("%Y-%m-%d")
     sums = fetch(day=DAY).json()
     assert sums["trades"]

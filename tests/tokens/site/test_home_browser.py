@@ -414,7 +414,9 @@ def test_a_row_has_all_facts_and_nothing_overflows_at_any_width(site):
         text, is_cut = page.locator(f"#token-8453-{token.contract_address}").evaluate(FACTS)
         assert not is_cut
         assert [fact for fact in facts if fact not in " ".join(text.split())] == []
-        assert width > 500 or max(page.evaluate(LINES)) <= 6
+        *usual, longest = sorted(page.evaluate(LINES))
+        # The long name takes a line more in its row.
+        assert width > 500 or (max(usual) <= 6 and longest <= 7)
     page.locator(".warnings summary").click()
     expect(page.get_by_text("Early buyers may have paid much less")).to_be_visible()
     for width in WIDTHS:
