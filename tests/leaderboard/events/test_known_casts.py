@@ -116,8 +116,11 @@ def test_a_report_by_the_operator_confirms_what_a_key_reported(settings):
         return record_events(parsed, reporter=reporter).added
 
     assert record(partner, reported.agent(), reported.like(), reported.reply(actorFid=9)) == 3
+    # The same like, claimed by another agent.
+    claim = reported.agent("b", agentId="two"), reported.like("claimed", agentId="two")
+    assert record(partner, *claim) == 2
     assert not Interaction.objects.filter(is_confirmed=True).exists()
     assert record(operator, reported.like("same"), reported.like("new", actorFid=10)) == 1
     assert record(partner, reported.like("again", actorFid=10)) == 0
     confirmed = Interaction.objects.filter(is_confirmed=True)
-    assert sorted(confirmed.values_list("actor_fid", flat=True)) == [8, 10]
+    assert sorted(confirmed.values_list("agent__agent_id", "actor_fid")) == [("one", 8), ("one", 10)]

@@ -56,6 +56,8 @@ def test_a_page_is_fetched_once_with_its_key_and_parameters(set_balances, explor
     assert {counters.headers["authorization"], listed.headers["authorization"]} == {"Bearer proapi_1"}
     assert counters.path == f"/api/v2/tokens/{TOKEN}/counters"
     assert (listed.query["contractaddress"], listed.query["page"], listed.query["offset"]) == (TOKEN, "3", "15")
+    # A page with the same number and another size is another one.
+    assert len(fetch(id=TOKEN, page=2, pageSize=10).json()["asset"]["holders"]) == 10
 
 
 def test_no_key_is_sent_without_one(set_balances, explorer):

@@ -156,6 +156,7 @@ def test_a_token_that_returns_is_confirmed_anew():
         chain_lock.lock_exclusive(CHAIN_ID)
         unwind_transactions(CHAIN_ID, [facts.tx_hash])
     write(facts)
+    assert not Token.objects.get().confirmed
     writing.confirm_launches(CHAIN_ID, up_to_block=facts.block_number)
     assert take_types() == ["token.indexed", "token.confirmed", "token.reorged", "token.indexed", "token.confirmed"]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.nodes.solana.recorded import CONFIG, allow_list
+from tests.nodes.solana.recorded import CONFIG, CREATOR, allow_list
 from tests.rows.factories import ChainHeadFactory, CoverageFactory, FollowedAccountFactory, SolanaTokenFactory
 from tests.tokens.ledger.creator_launches import ALICE, FID, amounts, claim, collect, launch
 from tokens.models import ChainHead, Coverage, FollowedAccount
@@ -49,7 +49,11 @@ def test_a_history_that_is_behind_is_not_read(read):
 
 
 def test_a_token_of_solana(read, settings, tmp_path):
-    settings.CHAINS_FILES = (str(allow_list(tmp_path / "chains.toml", address=CONFIG)),)
+    files = (
+        allow_list(tmp_path / "config.toml"),
+        allow_list(tmp_path / "creator.toml", role="launch_creator", address=CREATOR),
+    )
+    settings.CHAINS_FILES = tuple(map(str, files))
     token = SolanaTokenFactory(requestor_fid=FID)
     claim(token.msg_sender, token.paired_token, 8, token=token, chain_id=101, block_hash="")
 
@@ -58,11 +62,12 @@ def test_a_token_of_solana(read, settings, tmp_path):
 
     assert earned() == "history_not_read"
     FollowedAccountFactory(address=CONFIG, complete_to=None)
+    FollowedAccountFactory(address=CREATOR)
     assert earned() == "history_not_read"
     FollowedAccount.objects.update(complete_to=1000)
     assert earned() == "8"
     # A pool is read from its own token's launch on.
     FollowedAccountFactory(first_slot=token.block_number + 1)
     assert earned() == "8"
-    FollowedAccount.objects.update(first_slot=token.block_number + 1)
+    FollowedAccount.objects.filter(address=CONFIG).update(first_slot=token.block_number + 1)
     assert earned() == "history_not_read"

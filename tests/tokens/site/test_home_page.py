@@ -347,6 +347,8 @@ def test_more_walks_through_all_tokens_once(client):
             answer = client.get(path)
             walked += symbols(answer)
             path = more_link(answer)
+            # Other links lead to the beginning, but for this page in other languages.
+            assert len(set(re.findall(r'href="[^"]*cursor=[^"]*"(?![^>]*hreflang)', answer.text))) == bool(path)
         assert sorted(walked) == sorted(f"S{number}" for number in range(2 * PAGE_SIZE + 3))
 
 

@@ -20,7 +20,17 @@ from tests.tokens.trades.trade_worlds import stored_candles
 from tokens.chains.pool_types import LiquidityChange, Swap, chain_position
 from tokens.indexing import chain_lock
 from tokens.market.own_trending import select_tokens
-from tokens.models import Candle, LaunchFacts, Market, MinuteCandle, PoolTrade, ReferencePrice, RollingClock, Token
+from tokens.models import (
+    Candle,
+    LaunchFacts,
+    Market,
+    MinuteCandle,
+    PoolTrade,
+    ReferencePrice,
+    RollingClock,
+    RollingSum,
+    Token,
+)
 from tokens.trades import trade_writing
 from tokens.trades.market_rows import refresh_markets
 from tokens.trades.pool_prices import tick_root
@@ -280,6 +290,8 @@ def test_stored_prices_are_repaired_by_the_command(pool):
     PoolTrade.objects.filter(position__in=far).update(price=Decimal("2.9e-39"))
     MinuteCandle.objects.update(low=Decimal("2.9e-39"))
     Candle.objects.update(low=Decimal("2.9e-39"), low_usd=1e-35)
+    RollingSum.objects.update(opening_price=Decimal("2.9e-39"), opening_usd=1e-35)
+    Market.objects.update(price_change_1h=1e38)
     assert "changed: 2, of trades in 1 pools" in run()
     assert (
         prices(), stored_candles(), Market.objects.values_list("price_quote", "price_change_1h").get()

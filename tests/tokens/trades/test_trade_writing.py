@@ -224,10 +224,11 @@ def test_sums_and_markets_follow_at_the_head_and_at_the_end_of_history(world):
 def test_a_trader_that_is_learned_later_is_counted(world):
     store(world, live=True)
     assert set(RollingSum.objects.values_list("traders", flat=True)) == {0}
-    world.swaps = [swap._replace(trader="0x" + "ab" * 20) for swap in world.swaps]
-    assert store(world, live=True).trades == 0
+    world.swaps = [log._replace(trader="0x" + "ab" * 20) for log in (*world.swaps, swap(world.swaps[0].pool, 106))]
+    # The recount of the first token has its new trade, too.
+    assert store(world, live=True).trades == 1
     assert set(RollingSum.objects.values_list("traders", flat=True)) == {1}
-    assert set(RollingSum.objects.values_list("buys", flat=True)) == {3, 2}
+    assert set(RollingSum.objects.values_list("buys", flat=True)) == {4, 2}
 
 
 def test_trades_that_are_read_again_after_the_history_have_the_rates_of_their_places(world):

@@ -1,5 +1,6 @@
 """The stream's process: events, filters, positions, heartbeats, refusals and limits, over sockets."""
 
+import asyncio
 import json
 from datetime import timedelta
 
@@ -8,6 +9,8 @@ from django.utils import timezone
 
 from config.events.event_types import event_body
 from config.events.models import Event
+from config.events.stream.event_reading import EventReader, connection_options
+from config.events.stream.stream_query import StreamFilter
 from tests.config.events.stream.conftest import WALLET
 from tests.processes.stream_clients import PATH
 from tests.processes.waiting import wait_for
@@ -334,3 +337,14 @@ def test_the_web_server_refuses_an_id_that_is_none_before_its_redirect(client):
     for text in ("", "x", "-1", "1.5"):
         refused = client.get(address, headers={"Last-Event-ID": text})
         assert (refused.status_code, refused.json()["details"][0]["field"]) == (400, "Last-Event-ID")
+
+
+def test_a_read_of_the_log_includes_its_last_id(publish):
+    first, *between, last, _ = publish("a", "b", "c", "d")
+
+    async def read_ids():
+        async with EventReader(connection_options(connection.settings_dict), streamed=["token.indexed"]) as reader:
+            rows = await reader.fetch_matching(StreamFilter(chain_id=8453), after=first, upto=last, limit=10)
+            return [row.id for row in rows]
+
+    assert asyncio.run(read_ids()) == [*between, last]

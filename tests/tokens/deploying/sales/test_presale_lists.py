@@ -1,5 +1,7 @@
 """Tests of `GET /api/presales`, `/api/presales/allowlists` and `/api/presales/allowlists/proof`."""
 
+import json
+
 import pytest
 
 from accounts.models import PartnerKey
@@ -135,6 +137,26 @@ def test_pages_of_all_callers_share_few_node_requests(contracts, get, settings, 
         forget_presales("presale-terms:")
         assert get(PATH, chainId=CHAIN_ID) == page
         assert len(requests) == 2
+
+
+def test_a_contract_with_one_address_on_two_chains_has_presales_of_both(
+    contracts, chains_file, get, settings, forget_chains, tmp_path
+):
+    start(installed_chain(CHAIN_ID), contracts)
+    other = tmp_path / "other.toml"
+    other.write_text(chains_file.read_text().replace(str(CHAIN_ID), str(CHAIN_ID + 1)))
+
+    def as_other(request, answer):
+        """Rename the first chain's node and its presale."""
+        text = json.dumps(answer).replace(hex(CHAIN_ID), hex(CHAIN_ID + 1))
+        return json.loads(text.replace(b"Presold".hex(), b"Foreign".hex()))
+
+    with relay(contracts.rpc_url, change=as_other) as url:
+        settings.CHAINS_FILES = (*settings.CHAINS_FILES, str(other))
+        settings.RPC_URLS |= {CHAIN_ID + 1: (url,)}
+        forget_chains()
+        pages = [get(PATH, chainId=chain)["presales"] for chain in (CHAIN_ID, CHAIN_ID + 1)]
+    assert [[sale["name"] for sale in page] for page in pages] == [["Presold"], ["Foreign"]]
 
 
 def test_a_node_that_is_away_is_no_fault_of_the_caller(contracts, client, settings, forget_chains):

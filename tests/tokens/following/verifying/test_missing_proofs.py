@@ -88,6 +88,21 @@ def test_what_a_node_omits_is_found_where_filters_have_other_bits(chain, nodes, 
     assert run.verified_to == final(chain) and wrong_rows(chain, to=final(chain)) == []
 
 
+@pytest.mark.parametrize("seed", [35, 43, 45])
+def test_receipts_show_a_launch_that_both_readings_lacked_and_its_trades(settings, forget_chains, tmp_path, seed):
+    """Check chains whose launch is known by receipts only, with a trade in the last block of a step."""
+    settings.FOLLOW_VERIFY = "logs"
+    chain = SimulatedChain(seed, traffic=BUSY)
+    chain.mine(26)
+    with serve(chain, seed=1) as first, serve(chain, seed=2) as second:
+        install(chain, first.url, second.url, settings=settings, forget=forget_chains, directory=tmp_path)
+        first.faults = Faults(forgotten=0.5)
+        run = read(chain)
+        first.faults, second.faults = Faults(), Faults(forgotten=1.0)
+        check(run, once=True)
+    assert run.verified_to == final(chain) and wrong_rows(chain, to=final(chain)) == []
+
+
 def test_rows_that_pruned_nodes_lack_stay_with_an_alarm(chain, nodes):
     run = read(chain)
     chain.replace_blocks({block.number: replace(block, logs_bloom=2**BITS - 1) for block in chain.blocks})
@@ -114,8 +129,11 @@ def test_an_outage_is_no_reason_to_give_up_a_proof(chain, nodes):
 
 
 @pytest.mark.parametrize("method", ["logs", "bloom", "receipts"])
-def test_a_second_node_with_wrong_times_changes_no_row(chain, nodes, settings, method):
+def test_a_second_node_with_wrong_times_changes_no_row(chain, nodes, settings, forget_chains, method):
     settings.FOLLOW_VERIFY = method
+    # A provider has one vote, whatever its URLs.
+    settings.RPC_URLS = {CHAIN: (nodes[0].url, nodes[1].url, nodes[1].url + "?key=2")}
+    forget_chains()
     run = read(chain)
     nodes[1].faults = Faults(time_shift=1)
     give_up(run)
