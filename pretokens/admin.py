@@ -34,7 +34,7 @@ from tokens.deploying.enqueueing import enqueue_deployment
 class PretokenAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
     empty_text = (
         "No pretoken yet: users store them by POST /api/pretoken/v4, with a token of an issuer in "
-        "IDENTITY_ISSUERS_FILE."
+        "FARCASTER_AUTH_DOMAINS, PRIVY_APP_ID or OIDC_ISSUERS."
     )
     list_display = ("keyword", "user", "chain", "status", "created_at", "expires_at", "deleted_at", "launched")
     list_filter = (ChainFilter, "state")

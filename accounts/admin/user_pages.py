@@ -35,7 +35,8 @@ class PersonAdmin(ReadOnlyAdmin):
     """Read-only admin pages for users: the first request with a token creates the row."""
 
     empty_text = (
-        "No user yet: set IDENTITY_ISSUERS_FILE; the first request with a valid token of an issuer adds its user."
+        "No user yet: set FARCASTER_AUTH_DOMAINS, PRIVY_APP_ID or OIDC_ISSUERS; "
+        "the first request with a valid token of an issuer adds its user."
     )
     list_display = ["id", "fid", "linked_to", "linked_until", "created_at", "last_seen_at"]
     fields = ("fid", "linked_to", "linked_until", "told_at", "created_at", "last_seen_at")
