@@ -16,7 +16,7 @@ from config.environment.server_urls import is_web_server_up
 from config.environment.variables import BASE_DIR
 from development.servers.processes import free_port
 from tests.chaos.harness import Processes
-from tests.processes.nginx import running_nginx, write_nginx_file
+from tests.processes.nginx import port_is_open, running_nginx, write_nginx_file
 from tests.processes.service_processes import HOST, Service
 from tests.processes.waiting import wait_for
 from tests.upgrade.former_version import Version
@@ -75,6 +75,7 @@ class Proxy:
     def running(self) -> Iterator[None]:
         """Run nginx while the block runs."""
         with running_nginx(self.directory, self._servers()) as self._process:
+            wait_for(lambda: port_is_open(self.port))
             yield
 
 

@@ -66,8 +66,6 @@ def test_only_503_with_retry_after_is_no_failure(tmp_path):
 
 def test_the_proxy_answers_503_with_retry_after_without_processes(tmp_path):
     with run_proxy(tmp_path / "proxy") as proxy:
-        # nginx listens before it opens its log.
-        wait_for((proxy.directory / "access.log").exists)
         url = f"http://{HOST}:{proxy.port}/api/tokens"
         answers = [requests.post(url, json={}, timeout=60), requests.get(f"{url}/stream", timeout=60)]
     for response in answers:
