@@ -21,7 +21,10 @@ WHERE disabled_at IS NOT NULL
 
 
 class Migration(migrations.Migration):
-    """Who disabled a webhook endpoint, of which there are hundreds at most, and the function that folds case."""
+    """Who disabled a webhook endpoint, and the function that folds case.
+
+    An installation has hundreds of endpoints at most.
+    """
 
     replaces = [
         ("accounts", name)

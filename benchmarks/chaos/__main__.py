@@ -130,14 +130,14 @@ def _redirect_output(log: Path) -> Iterator[Path]:
     """Redirect this process's and its children's output to a file: processes that lose their servers log a lot."""
     log.parent.mkdir(exist_ok=True)
     sys.stdout.flush()
-    own = [os.dup(number) for number in _OUTPUTS]
+    originals = [os.dup(number) for number in _OUTPUTS]
     with log.open("wb") as file:
         for number in _OUTPUTS:
             os.dup2(file.fileno(), number)
     try:
         yield log
     finally:
-        for number, output in zip(_OUTPUTS, own, strict=True):
+        for number, output in zip(_OUTPUTS, originals, strict=True):
             os.dup2(output, number)
             os.close(output)
 

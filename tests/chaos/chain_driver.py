@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -205,15 +206,16 @@ class ChainDriver:
     def note_launch(self, tx_hash: str) -> None:
         """Store a launching transaction's pools."""
         receipt = self.launchpad.web3.eth.get_transaction_receipt(tx_hash)
-        at = self.launchpad.deployment
-        placed = node_client.bind_contract(at.rpc_url, "Locker", at.locker).events.TokenRewardAdded()
+        contracts = self.launchpad.deployment
+        bind = partial(node_client.bind_contract, contracts.rpc_url)
+        placed = bind("Locker", contracts.locker).events.TokenRewardAdded()
         launched = [event["args"] for event in placed.process_receipt(receipt, errors=DISCARD)]
-        pools = node_client.bind_contract(at.rpc_url, "PoolManager", at.pool_manager).events.Initialize()
+        pools = bind("PoolManager", contracts.pool_manager).events.Initialize()
         keys = {
             event["args"]["id"]: tuple(event["args"][name] for name in _KEY)
             for event in pools.process_receipt(receipt, errors=DISCARD)
         }
-        plain = node_client.bind_contract(at.rpc_url, "PlainLaunchpad", at.plain_launchpad).events.Launched()
+        plain = bind("PlainLaunchpad", contracts.plain_launchpad).events.Launched()
         self.blocks[receipt["blockNumber"]] = [
             *(TradedPool(args["token"], tuple(args["poolKey"].values())) for args in launched),
             *(

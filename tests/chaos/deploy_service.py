@@ -100,7 +100,7 @@ def run_deploy_service(chains_file: Path) -> Iterator[DeployService]:
         FaultyNode(rpc_url).running() as relay,
     ):
         deployment = deploy_contracts(rpc_url, chains_file=chains_file)
-        own = {
+        deploying = {
             "SECRET_KEY": settings.SECRET_KEY,
             "CHAINS_FILE": str(chains_file),
             f"RPC_URLS_{anvil.CHAIN_ID}": relay.url,
@@ -114,7 +114,7 @@ def run_deploy_service(chains_file: Path) -> Iterator[DeployService]:
             "WEB_WORKERS": "2",
             "WORKER_PROCESSES": "2",
         }
-        environment = settings_of(**environment_on(database) | own)
+        environment = settings_of(**environment_on(database) | deploying)
         (key,), _ = create_accounts(environment, ["Partner"])
         with (
             service("web", environment) as web,

@@ -42,8 +42,8 @@ def run(directory: Path, plan: Plan, servers: Mapping[str, str]) -> Iterator[tup
     with past_launchpad(directory) as launchpad:
         url = launchpad.deployment.rpc_url
         registry_files = (directory / "chains.toml", directory / "finality.toml", LAUNCHPADS_FILE)
-        own = {f"RPC_WS_URL_{CHAIN_ID}": url.replace("http", "ws"), f"LAUNCHPADS_{CHAIN_ID}": "clanker,plain"}
-        environment = dict(servers) | harness.chain_settings(url, *registry_files) | own | {"LOG_LEVEL": "ERROR"}
+        following = {f"RPC_WS_URL_{CHAIN_ID}": url.replace("http", "ws"), f"LAUNCHPADS_{CHAIN_ID}": "clanker,plain"}
+        environment = dict(servers) | harness.chain_settings(url, *registry_files) | following | {"LOG_LEVEL": "ERROR"}
         with connect(environment["DATABASE_URL"]) as connection:
             # As the worker does before there are events. Later ones are summed as they are written.
             connection.execute(_SUMMED, [launchpad.web3.eth.chain_id])

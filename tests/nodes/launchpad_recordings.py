@@ -71,13 +71,13 @@ def hold_recording(node: Node, recording: Json) -> None:
     for number in range(max(node.blocks) - 1, min(node.blocks) - 2, -1):
         if number not in node.blocks:
             later, earlier = node.blocks[number + 1], node.blocks.get(number - 1, {"hash": f"0x{number - 1:064x}"})
-            own = {
+            header = {
                 "number": hex(number),
                 "hash": later["parentHash"],
                 "parentHash": earlier["hash"],
                 "transactions": [],
             }
-            node.blocks[number] = later | own
+            node.blocks[number] = later | header
     node.views = {(view["to"].lower(), view["data"]): view for view in recording["calls"]}
     node.answers["eth_chainId"] = lambda: hex(CHAIN)
     node.answers["eth_blockNumber"] = lambda: hex(max(node.blocks))
@@ -87,8 +87,8 @@ def add_empty_block(node: Node) -> None:
     """Serve an empty block above the newest one, which is final then."""
     newest = node.blocks[max(node.blocks)]
     number = int(newest["number"], 16) + 1
-    own = {"number": hex(number), "hash": f"0x{number:064x}", "parentHash": newest["hash"], "transactions": []}
-    node.blocks[number] = newest | own
+    header = {"number": hex(number), "hash": f"0x{number:064x}", "parentHash": newest["hash"], "transactions": []}
+    node.blocks[number] = newest | header
 
 
 def hold_view(node: Node, contract: str, selector: str, result: str | None) -> None:

@@ -118,13 +118,13 @@ def loaded_service(
         receivers([HEALTHY] * plan.receivers) as listening,
         ExitStack() as stack,
     ):
-        own = {
+        servers = {
             "DATABASE_URL": postgres.url,
             "REDIS_URL": valkey.url,
             # A repeated request has the same response from every process, with the URL of its status.
             "SITE_URL": f"http://{HOST}:{proxy.port}",
         }
-        environment = harness.settings_of(**_settings(directory, node, issuer.url) | own | dict(settings or {}))
+        environment = harness.settings_of(**_settings(directory, node, issuer.url) | servers | dict(settings or {}))
         version.migrate(environment)
         if plan.tokens:
             # Of other chains than the node's, whose rows are compared with it.

@@ -231,9 +231,9 @@ def assert_clean(site: Visit) -> None:
 
 # What scrolls sideways at this width: the page, or a list inside it.
 WIDER = """() => [document.documentElement, ...document.querySelectorAll('#main *, .simplebar-content-wrapper')].filter(
-  part => part.clientWidth && part.scrollWidth > part.clientWidth + 1 && part.tagName !== 'PRE' &&
-    (part === document.documentElement || ['auto', 'scroll'].includes(getComputedStyle(part).overflowX))
-).map(part => `${part.tagName} ${part.id} ${part.scrollWidth} of ${part.clientWidth}`)"""
+  element => element.clientWidth && element.scrollWidth > element.clientWidth + 1 && element.tagName !== 'PRE' &&
+    (element === document.documentElement || ['auto', 'scroll'].includes(getComputedStyle(element).overflowX))
+).map(element => `${element.tagName} ${element.id} ${element.scrollWidth} of ${element.clientWidth}`)"""
 
 
 def test_the_dashboard_lists_and_pages_load_without_an_error_or_another_host_and_scroll_only_down(site):

@@ -86,9 +86,9 @@ def test_an_upgrade_blocks_no_table(tmp_path):
     ],
 )
 def test_the_linter_finds_what_blocks_tables_or_the_former_version(statement, rule, tmp_path):
-    found = lint(f"{statement};\n", tmp_path / "migration.sql")
-    assert rule in found
-    assert bool(found) == bool(rule)
+    findings = lint(f"{statement};\n", tmp_path / "migration.sql")
+    assert rule in findings
+    assert bool(findings) == bool(rule)
 
 
 @pytest.mark.django_db

@@ -114,9 +114,9 @@ def _import_all() -> None:
         app.import_models()
     apps.models_ready = apps.ready = True
     files = (path.relative_to(BASE_DIR) for package in _PACKAGES for path in (BASE_DIR / package).rglob("*.py"))
-    own = [".".join(path.with_suffix("").parts) for path in files if "node_modules" not in path.parts]
+    modules = [".".join(path.with_suffix("").parts) for path in files if "node_modules" not in path.parts]
     middleware = (path.rpartition(".")[0] for path in settings.MIDDLEWARE)
-    for module in (*_MODULES, *middleware, *filter(_is_program, own)):
+    for module in (*_MODULES, *middleware, *filter(_is_program, modules)):
         importlib.import_module(module)
 
 

@@ -45,9 +45,9 @@ def settings_at(chain, settings, forget_chains, tmp_path, service_environment):
 
     def install_at(url: str) -> dict[str, str]:
         install(chain, url, settings=settings, forget=forget_chains, directory=tmp_path)
-        own = {"OVERRIDE_FOLLOW_RANGE_BLOCKS": "4", "OVERRIDE_FOLLOW_LONGEST_RANGE_BLOCKS": "6"}
+        ranges = {"OVERRIDE_FOLLOW_RANGE_BLOCKS": "4", "OVERRIDE_FOLLOW_LONGEST_RANGE_BLOCKS": "6"}
         chains = {f"RPC_URLS_{chain.chain_id}": url, "CHAINS_FILE": ",".join(settings.CHAINS_FILES)}
-        return service_environment | chains | own
+        return service_environment | chains | ranges
 
     return install_at
 
