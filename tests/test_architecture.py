@@ -223,6 +223,7 @@ ALONE = {
     "tokens.admin.list_filters": "shared by the admin's lists",
     "tokens.chains.abi.paths": "shared by the registry's declarations and the decoders of three rooms",
     "tokens.chains.evm.logs.blooms": "shared by readers and checks of logs",
+    "tokens.chains.evm.unsigned_calls": "shared by the builders of unsigned transactions",
     "tokens.chains.registry.presets": "the registry's presets, beside the chains",
     "tokens.deploying.enqueueing": "imported without the signers",
     "tokens.indexing.launch_lookup": "a read of chains; index requests have a transaction",
