@@ -25,6 +25,14 @@ class WouldRevertError(PermanentError):
         self.data = data
 
 
+class CallWouldRevertError(WouldRevertError):
+    """A call in a batch that would revert, after the calls before it succeeded; `index` counts from 0."""
+
+    def __init__(self, reason: str, *, data: str, index: int) -> None:
+        super().__init__(reason, data=data)
+        self.index = index
+
+
 class SenderBalanceTooLowError(RetryableError):
     """The sender's balance does not cover the transaction; the call itself may be valid."""
 

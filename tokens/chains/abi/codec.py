@@ -13,7 +13,7 @@ from typing import Any
 
 from sha3 import keccak_256
 
-from tokens.chains.abi.declarations import parse_event, parse_function
+from tokens.chains.abi.declarations import parse_call, parse_event, parse_function
 from tokens.chains.abi.layouts import AbiLayout, MalformedDataError, abi_type, clean_text, compile_layout
 from tokens.chains.addresses import checksum_address
 from tokens.chains.errors import LogDecodingError
@@ -146,6 +146,11 @@ def declared_event(text: str) -> AbiEvent:
 def declared_function(text: str) -> AbiFunction:
     """Return the function that a Solidity declaration declares. Raises DeclarationError."""
     return _function(parse_function(text))
+
+
+def declared_call(text: str) -> AbiFunction:
+    """Return the function that `name(type name, ...)` declares, without results. Raises DeclarationError."""
+    return _function(parse_call(text))
 
 
 def _event(item: Any) -> AbiEvent:

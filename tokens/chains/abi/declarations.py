@@ -60,6 +60,18 @@ def parse_function(text: str) -> dict[str, Any]:
     return {"type": "function", "name": name, "inputs": inputs, "outputs": outputs}
 
 
+def parse_call(text: str) -> dict[str, Any]:
+    """Return the ABI item for `name(type name, ...)`, a call whose results do not matter.
+
+    Every argument needs a name. Raises DeclarationError.
+    """
+    reader = _DeclarationReader(text)
+    name = reader.name("the function")
+    inputs = reader.parameters()
+    reader.end()
+    return {"type": "function", "name": name, "inputs": inputs, "outputs": []}
+
+
 @dataclass
 class _DeclarationReader:
     """Reader for a declaration's words."""

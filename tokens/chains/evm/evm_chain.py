@@ -10,7 +10,17 @@ from tokens.chains.evm.generations.v4 import pool_fees
 from tokens.chains.evm.logs import launch_search, log_filters
 from tokens.chains.evm.logs.log_reading import LogReader
 from tokens.chains.evm.logs.receipt_reading import ReceiptReader
-from tokens.chains.evm.transactions import account_state, broadcast, dry_run, gas_prices, outcomes, transaction_receipts
+from tokens.chains.evm.transactions import (
+    account_state,
+    broadcast,
+    call_simulation,
+    dry_run,
+    gas_prices,
+    outcomes,
+    transaction_receipts,
+)
+from tokens.chains.evm.transactions.call_simulation import SimulatedCalls
+from tokens.chains.evm.unsigned_calls import UnsignedCall
 from tokens.chains.pool_types import PoolSelection
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.block_ranges import RangeSize
@@ -187,6 +197,14 @@ class Chain:
         call's value, NodeUnavailableError.
         """
         return dry_run.simulate_call(self.rpc, call, sender=sender)
+
+    def simulate_calls(self, calls: Sequence[UnsignedCall], *, sender: str) -> SimulatedCalls:
+        """Simulate a wallet's calls in sequence on top of the newest block; the wallet needs no coins for gas.
+
+        Two requests, the second one to nodes that offer `eth_simulateV1`. Raises CallWouldRevertError with the decoded
+        contract error, SenderBalanceTooLowError where the balance is below the calls' values, NodeUnavailableError.
+        """
+        return call_simulation.simulate_calls(self.rpc, calls, sender=sender)
 
     def explain_revert(self, call: ContractCall, *, sender: str, block: int, gas: int) -> str:
         """Return why the call with this sender and gas limit was reverted in a block; empty where unknown.
