@@ -41,6 +41,7 @@ from tokens.ledger.views import CreatorSearchView, CreatorView
 from tokens.market.trading.views import TokenCandlesView, TokenTradesView
 from tokens.market.views import MarketCapsView, MarketCapView, TrendingView
 from tokens.site.views.status_endpoint import StatusView
+from tokens.transactions.views import VIEWS as TRANSACTION_VIEWS
 from tokens.uploads.views import MetadataView, PicturesView
 
 urlpatterns = [
@@ -86,6 +87,10 @@ urlpatterns = [
     endpoint("presales/allowlists/proof", AllowlistProofView.as_view(), name="presale-allowlist-proof"),
     endpoint("presales/allowlists/saved", SavedAllowlistsView.as_view(), name="saved-allowlists"),
     endpoint("presales/allowlists/saved/<str:id>", SavedAllowlistView.as_view(), name="saved-allowlist"),
+    *(
+        endpoint(f"transactions/{name}", view.as_view(), name=f"transaction-{name}")
+        for name, view in TRANSACTION_VIEWS.items()
+    ),
     endpoint("status", StatusView.as_view(), name="chain-status"),
     # After all paths that begin alike.
     endpoint("tokens/<str:chainId>/<str:address>", TokenRecordView.as_view(), name="token-record"),

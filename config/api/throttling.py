@@ -163,6 +163,19 @@ class AnonymousSaveLimit(AddressLimit):
     fail_open = False
 
 
+class TransactionLimit(KeyLimit):
+    """Limit on a partner key's unsigned transactions: each is simulated by a node."""
+
+    setting, seconds = "RATE_LIMIT_TRANSACTIONS", _MINUTE
+
+
+class AnonymousTransactionLimit(AddressLimit):
+    """Limit on unsigned transactions without a key. Each calls a node, and nothing else bounds anonymous calls."""
+
+    setting, seconds = "RATE_LIMIT_TRANSACTIONS_ANONYMOUS", _MINUTE
+    fail_open = False
+
+
 class AgentEventsLimit(KeyLimit):
     """Limit on calls that report agents' events, many in one call."""
 

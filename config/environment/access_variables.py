@@ -55,6 +55,10 @@ class RateLimitVariables:
     """Saved tokens an hour by user."""
     RATE_LIMIT_SAVE_TOKEN_ANONYMOUS: int = variable(kinds.whole_number(*_CALLS), "30")
     """Saved tokens an hour by client address, without a user's token. Without Redis they are 503."""
+    RATE_LIMIT_TRANSACTIONS: int = variable(kinds.whole_number(*_CALLS), "120")
+    """[Unsigned transactions](transactions.md) a minute by partner key; a node simulates each."""
+    RATE_LIMIT_TRANSACTIONS_ANONYMOUS: int = variable(kinds.whole_number(*_CALLS), "20")
+    """Unsigned transactions a minute by client address, without a key. Without Redis they are 503."""
     RATE_LIMIT_LOGIN: int = variable(kinds.whole_number(*_CALLS), "20")
     """Passwords and second-factor codes a minute by client address, over all names. It covers the admin site and
     administrator log-ins."""

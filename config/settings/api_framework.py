@@ -57,6 +57,7 @@ OPERATION_TAGS = {
     "tokens.ledger": "tokens",
     "tokens.deploying": "deploy",
     "tokens.uploads": "deploy",
+    "tokens.transactions": "transactions",
     "pretokens": "users",
     "leaderboard": "leaderboard",
     "accounts.profiles": "users",
@@ -76,6 +77,10 @@ DESCRIPTION = {
         {"name": "feeds", "description": "Feeds for aggregators, off unless the operator enables them."},
         {"name": "fees", "description": "Locked liquidity, and uncollected and claimed fees."},
         {"name": "deploy", "description": "Deployment of tokens, claims of their airdrops, and uploads."},
+        {
+            "name": "transactions",
+            "description": "Unsigned transactions for callers' own wallets: simulated, never sent.",
+        },
         {"name": "users", "description": "Pending token configurations of users."},
         {"name": "leaderboard", "description": "Rankings of agents, and the events behind them."},
         {"name": "events", "description": "Catch-up list of events, and webhooks."},

@@ -96,6 +96,9 @@ DEPLOY_BODY = object_of(
     name="DeployBody",
 )
 
+# Body for a launch that the caller's own wallet signs, which is only ever simulated.
+UNSIGNED_LAUNCH_KEYS = {name: key for name, key in DEPLOY_BODY.keys.items() if name != "dryRun"}
+
 
 class LaunchRequestError(InvalidFieldsError):
     """A launch request's broken rules, each with the field's name in its body."""
@@ -116,12 +119,15 @@ class LaunchRequest:
     names: FieldNames
 
 
-def parse_launch_request(body: Any) -> LaunchRequest:
+def parse_launch_request(body: Any, *, unsigned: bool = False) -> LaunchRequest:
     """Parse and validate a JSON body. Raises LaunchRequestError with all broken rules, by field.
 
-    With a paired token that is not in the registry, the simulation may still reject it.
+    With a paired token that is not in the registry, the simulation may still reject it. An `unsigned` launch has
+    UNSIGNED_LAUNCH_KEYS, and no limit for its dev buy, which the caller pays.
     """
-    parsed, problems = parse_object(body, DEPLOY_BODY.keys)
+    parsed, problems = parse_object(body, UNSIGNED_LAUNCH_KEYS if unsigned else DEPLOY_BODY.keys)
+    if unsigned:
+        parsed |= {"unsigned": True, "dry_run": True}
     if parsed.get("chain_id", REQUIRED) is None:
         parsed["chain_id"] = default_chain(DefaultFor.LAUNCH).chain_id
     if isinstance(body, dict) and "token" not in body:

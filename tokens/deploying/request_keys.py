@@ -31,12 +31,13 @@ def body_digest(body: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def create2_salt(request_key: str, *, partner: PartnerKey | None) -> str:
+def create2_salt(request_key: str, *, partner: PartnerKey | None, wallet: str = "") -> str:
     """Return the salt for a deployment's CREATE2 address, 0x and 64 hex digits; fixed per key and partner.
 
-    It is an HMAC with SECRET_KEY, so that no outsider can compute it and launch at the address first.
+    It is an HMAC with SECRET_KEY, so that no outsider can compute it and launch at the address first. Without a
+    partner, `wallet` (EIP-55) keeps callers' keys apart from each other's and from the operators'.
     """
-    owner = "" if partner is None else str(partner.pk)
+    owner = wallet if partner is None else str(partner.pk)
     return "0x" + salted_hmac("launchboard.deployment", f"{owner}:{request_key}", algorithm="sha256").hexdigest()
 
 

@@ -103,7 +103,7 @@ def _payment_problems(values: Mapping[str, Any]) -> Iterator[Problem]:
     if presale and presale.min_goal > presale.max_goal:
         yield "presale.minEthGoal", "must be at most maxEthGoal, in ETH"
     most: Decimal = settings.DEPLOY_MAX_DEV_BUY_ETH
-    if buy and buy.wei > most * scalars.WEI_PER_COIN:
+    if buy and not values.get("unsigned") and buy.wei > most * scalars.WEI_PER_COIN:
         yield (
             "devBuy.ethAmount",
             f"must be at most {most.normalize():f}, in ETH: this service pays no more for one launch",

@@ -79,13 +79,23 @@ def market_cap(value: Any) -> Decimal:
     return exact
 
 
-@described(ADDRESS_SHAPE)
-def address(value: Any) -> str:
-    """Parse an EVM address in any case, except the zero address; the result is EIP-55."""
-    parsed = parse_address(value if isinstance(value, str) else "", mint_rule=evm_address_rule(LAUNCHING))
-    if parsed == ZERO_ADDRESS:
-        raise ValueError("must not be the zero address")
-    return parsed
+def evm_address(lacking: str) -> Rule:
+    """Return the rule for an EVM address in any case, except the zero address; the result is EIP-55.
+
+    `lacking` names what does not exist on Solana, for the error text.
+    """
+
+    @described(ADDRESS_SHAPE)
+    def rule(value: Any) -> str:
+        parsed = parse_address(value if isinstance(value, str) else "", mint_rule=evm_address_rule(lacking))
+        if parsed == ZERO_ADDRESS:
+            raise ValueError("must not be the zero address")
+        return parsed
+
+    return rule
+
+
+address = evm_address(LAUNCHING)
 
 
 def _scaled(*, least: str = "0", most: str, unit: str, decimals: int, above_zero: bool = False) -> Rule:

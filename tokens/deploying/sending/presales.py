@@ -31,14 +31,7 @@ def simulate_presale(chain: Chain, launch: ContractCall, start: ContractCall, *,
     is over. Raises LaunchOptionUnavailableError if no sender may start a presale, WouldRevertError,
     SenderBalanceTooLowError, NodeUnavailableError.
     """
-    contract = f"the presale contract of chain {chain.info.chain_id}"
-    try:
-        chain.simulate(launch, sender=senders[0])
-    except WouldRevertError as error:
-        if not error.data.startswith(_UNEXPECTED):
-            raise
-    else:
-        raise LaunchOptionUnavailableError("presale", f"{contract} accepts launches from any account")
+    contract = check_launch(chain, launch, sender=senders[0])
     for sender in senders:
         try:
             return chain.simulate(start, sender=sender)
@@ -46,6 +39,22 @@ def simulate_presale(chain: Chain, launch: ContractCall, start: ContractCall, *,
             if not is_unauthorized(error):
                 raise
     raise LaunchOptionUnavailableError("presale", f"{contract} does not allow this service to start presales")
+
+
+def check_launch(chain: Chain, launch: ContractCall, *, sender: str) -> str:
+    """Simulate a presale's launch up to the presale contract's rejection; return the contract in words.
+
+    Raises WouldRevertError if another contract rejects it first, LaunchOptionUnavailableError if none does,
+    SenderBalanceTooLowError, NodeUnavailableError.
+    """
+    contract = f"the presale contract of chain {chain.info.chain_id}"
+    try:
+        chain.simulate(launch, sender=sender)
+    except WouldRevertError as error:
+        if not error.data.startswith(_UNEXPECTED):
+            raise
+        return contract
+    raise LaunchOptionUnavailableError("presale", f"{contract} accepts launches from any account")
 
 
 def is_unauthorized(error: WouldRevertError) -> bool:

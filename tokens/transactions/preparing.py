@@ -1,0 +1,73 @@
+"""Unsigned transactions: a parsed action, built and simulated. Nothing is stored or sent."""
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from accounts.models import PartnerKey
+from config.parsing.json_rules import InvalidFieldsError, parse_object
+from config.processes.concurrency_limits import node_slot, public_node_slot
+from tokens.chains.addresses import checksum_address
+from tokens.chains.evm.transactions.call_simulation import SimulatedCalls
+from tokens.chains.evm.unsigned_calls import UnsignedCall
+from tokens.installation.installed_chains import installed_chain
+from tokens.transactions.call_building import Action
+from tokens.transactions.field_rules import SENDER
+from tokens.transactions.unsigned_launches import LAUNCH, parse_launch
+
+# Seconds: prices, unlocked amounts and admins may have changed after that.
+_VALID_SECONDS = 600
+# Timeout for a slot among this process's node calls, for partners.
+_SLOT_TIMEOUT_SECONDS = 3.0
+# A created token's address in a 32-byte word.
+_ADDRESS_WORD = re.compile(r"0x0{24}([0-9a-fA-F]{40})")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UnsignedTransaction:
+    """Calls for the sender's wallet, in sequence, with the result of their simulation."""
+
+    chain_id: int
+    sender: str
+    calls: Sequence[UnsignedCall]
+    simulation: SimulatedCalls
+    predicted_address: str | None
+    # Unix seconds.
+    valid_until: int
+
+
+def prepare(action: Action, body: Any, *, partner: PartnerKey | None) -> UnsignedTransaction:
+    """Parse a body, build the action's calls, and simulate them at the newest block.
+
+    Raises InvalidFieldsError, UnknownTokenError, UnsupportedChainError, LaunchOptionUnavailableError, NoPresalesError,
+    WouldRevertError, SenderBalanceTooLowError, NodeUnavailableError, BusyError.
+    """
+    values = parse_launch(body) if action.name == LAUNCH else _parse(action, body)
+    chain, sender = installed_chain(values["chain_id"]), values["sender"]
+    with public_node_slot() if partner is None else node_slot(timeout=_SLOT_TIMEOUT_SECONDS):
+        calls = action.build(action, {**values, "partner": partner})
+        simulation = chain.simulate_calls(calls, sender=sender)
+    output = simulation.calls[-1].output if action.creates_token else ""
+    return UnsignedTransaction(
+        chain_id=values["chain_id"],
+        sender=sender,
+        calls=calls,
+        simulation=simulation,
+        predicted_address=_created_address(output),
+        valid_until=int(time.time()) + _VALID_SECONDS,
+    )
+
+
+def _parse(action: Action, body: Any) -> dict[str, Any]:
+    values, problems = parse_object(body, {**SENDER, **action.fields})
+    if problems:
+        raise InvalidFieldsError(problems)
+    return values
+
+
+def _created_address(output: str) -> str | None:
+    """Return the address in a call's output; None if it is none, as for the start of a presale."""
+    match = _ADDRESS_WORD.fullmatch(output)
+    return checksum_address(f"0x{match[1]}") if match and int(match[1], 16) else None

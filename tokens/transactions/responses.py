@@ -1,0 +1,99 @@
+"""Response of the transaction endpoints."""
+
+from typing import Annotated, TypedDict
+
+from config.parsing.response_types import Keywords
+from tokens.chains.addresses import Address
+from tokens.chains.evm.transactions.dry_run import MAX_GAS
+from tokens.transactions.preparing import UnsignedTransaction
+
+_VERSION = "2.0.0"
+
+_Hex = Annotated[str, Keywords(pattern="^0x([0-9a-f]{2})*$")]
+_Quantity = Annotated[str, Keywords(pattern="^0x(0|[1-9a-f][0-9a-f]*)$")]
+
+
+class WalletCall(TypedDict):
+    """One call of a wallet's batch."""
+
+    to: Address
+    data: _Hex
+    value: Annotated[_Quantity, "Wei in hex."]
+
+
+# A keyword of Python.
+_From = TypedDict("_From", {"from": Address})
+
+
+class WalletSendCalls(_From):
+    """Parameter of `wallet_sendCalls` (EIP-5792)."""
+
+    version: Annotated[str, Keywords(const=_VERSION)]
+    chainId: Annotated[_Quantity, "In hex."]
+    atomicRequired: Annotated[bool, "False: each call is useful by itself; the sequence matters."]
+    calls: list[WalletCall]
+
+
+class SimulatedCallJson(TypedDict):
+    """Gas of a call."""
+
+    gasUsed: Annotated[int, "Gas in the simulation, after refunds."]
+    gas: Annotated[int, "Gas limit for the transaction, half above it."]
+
+
+class CurrencyChange(TypedDict):
+    """What `from` gains or loses in a currency."""
+
+    currency: Annotated[Address, "Zero address: the native coin."]
+    amount: Annotated[str, Keywords(pattern="^-?[0-9]+$"), "Smallest units; negative if `from` pays."]
+
+
+class CallsSimulation(TypedDict):
+    """Result of the calls, one after another, on top of the newest block."""
+
+    blockNumber: Annotated[int, "The newest block."]
+    time: Annotated[int, "Time of the simulated next block in Unix seconds: unlocked amounts are as of then."]
+    calls: list[SimulatedCallJson]
+    changes: Annotated[
+        list[CurrencyChange], "Sum of the transfers that the contracts log, without the costs of gas. Empty if none."
+    ]
+
+
+class UnsignedTransactionJson(TypedDict):
+    """Calls for the wallet `from`, which are simulated and neither signed nor stored."""
+
+    data: WalletSendCalls
+    texts: Annotated[list[str], "A sentence for each call: what it does."]
+    simulation: CallsSimulation
+    predictedAddress: Annotated[Address | None, "Address of the token that the calls create; null if they create none."]
+    validUntil: Annotated[int, "Unix seconds. Request the calls anew after it: the chain may have changed."]
+
+
+def transaction_body(transaction: UnsignedTransaction) -> UnsignedTransactionJson:
+    """Return the response body."""
+    simulation = transaction.simulation
+    return {
+        "data": {
+            "version": _VERSION,
+            "from": transaction.sender,
+            "chainId": hex(transaction.chain_id),
+            "atomicRequired": False,
+            "calls": [{"to": call.to, "data": call.data, "value": hex(call.value)} for call in transaction.calls],
+        },
+        "texts": [call.text for call in transaction.calls],
+        "simulation": {
+            "blockNumber": simulation.block_number,
+            "time": simulation.time,
+            "calls": [{"gasUsed": call.gas_used, "gas": _gas_limit(call.gas_used)} for call in simulation.calls],
+            "changes": [
+                {"currency": currency, "amount": str(amount)} for currency, amount in simulation.changes.items()
+            ],
+        },
+        "predictedAddress": transaction.predicted_address,
+        "validUntil": transaction.valid_until,
+    }
+
+
+def _gas_limit(gas_used: int) -> int:
+    # A fifth of the gas may have been refunded, which a limit has to include; the rest is reserve.
+    return min(gas_used * 3 // 2, MAX_GAS)
