@@ -79,7 +79,7 @@ DESCRIPTION = {
         {"name": "deploy", "description": "Deployment of tokens, claims of their airdrops, and uploads."},
         {
             "name": "transactions",
-            "description": "Unsigned transactions for callers' own wallets: simulated, never sent.",
+            "description": "Simulated calls for the callers' own wallets to sign.",
         },
         {"name": "users", "description": "Pending token configurations of users."},
         {"name": "leaderboard", "description": "Rankings of agents, and the events behind them."},

@@ -123,14 +123,14 @@ contract Airdrop is IExtension {
         emit AirdropClaimed(token, user, claimed, allocatedAmount - claimed);
     }
 
-    /// Gives the admin what nobody has claimed, a while after all of it was free; claims end with it.
-    function adminClaim(address token) external onlyAirdropAdmin(token) {
+    /// Gives the admin's recipient what nobody has claimed, a while after all of it was free; claims end with it.
+    function adminClaim(address token, address recipient) external onlyAirdropAdmin(token) {
         AirdropInfo storage airdrop = airdrops[token];
         if (airdrop.adminClaimed) revert AirdropClosed();
         if (block.timestamp < airdrop.vestingEndTime + ADMIN_CLAIM_DELAY) revert AdminClaimTooEarly();
         airdrop.adminClaimed = true;
         uint256 amount = airdrop.totalSupply - airdrop.totalClaimed;
-        token.pay(msg.sender, amount);
+        token.pay(recipient, amount);
         emit AirdropAdminClaimed(token, msg.sender, amount);
     }
 

@@ -17,12 +17,16 @@ contract PresaleAllowlist is IPresaleAllowlist {
     }
 
     event Initialize(uint256 indexed presaleId, address indexed presaleOwner, bytes32 merkleRoot);
+    event SetAddressOverride(uint256 indexed presaleId, address indexed buyer, uint256 allowedAmount);
+    event SetMerkleRoot(uint256 indexed presaleId, bytes32 merkleRoot);
+    event SetAllowlistEnabled(uint256 indexed presaleId, bool enabled);
 
     error InvalidProof();
     error MerkleRootNotSet();
 
     address public immutable presale;
     mapping(uint256 presaleId => Allowlist) public allowlists;
+    mapping(uint256 presaleId => mapping(address buyer => uint256)) private _overrides;
 
     constructor(address presale_) {
         presale = presale_;
@@ -35,6 +39,29 @@ contract PresaleAllowlist is IPresaleAllowlist {
         emit Initialize(presaleId, presaleOwner, merkleRoot);
     }
 
+    modifier onlyPresaleOwner(uint256 presaleId) {
+        if (msg.sender != allowlists[presaleId].presaleOwner) revert Unauthorized();
+        _;
+    }
+
+    function setAddressOverride(uint256 presaleId, address buyer, uint256 allowedAmount)
+        external
+        onlyPresaleOwner(presaleId)
+    {
+        _overrides[presaleId][buyer] = allowedAmount;
+        emit SetAddressOverride(presaleId, buyer, allowedAmount);
+    }
+
+    function setMerkleRoot(uint256 presaleId, bytes32 merkleRoot) external onlyPresaleOwner(presaleId) {
+        allowlists[presaleId].merkleRoot = merkleRoot;
+        emit SetMerkleRoot(presaleId, merkleRoot);
+    }
+
+    function setAllowlistEnabled(uint256 presaleId, bool enabled) external onlyPresaleOwner(presaleId) {
+        allowlists[presaleId].enabled = enabled;
+        emit SetAllowlistEnabled(presaleId, enabled);
+    }
+
     function getAllowedAmountForBuyer(uint256 presaleId, address buyer, bytes calldata proof)
         external
         view
@@ -42,6 +69,8 @@ contract PresaleAllowlist is IPresaleAllowlist {
     {
         Allowlist storage list = allowlists[presaleId];
         if (!list.enabled) return type(uint256).max;
+        if (_overrides[presaleId][buyer] > 0) return _overrides[presaleId][buyer];
+        if (proof.length == 0) return 0;
         if (list.merkleRoot == bytes32(0)) revert MerkleRootNotSet();
         AllowlistProof memory given = abi.decode(proof, (AllowlistProof));
         // Hashed twice, so that an inner node of the tree can never pass for a leaf.

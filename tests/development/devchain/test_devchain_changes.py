@@ -237,11 +237,11 @@ def test_an_open_airdrop_gets_its_root_once_and_is_swept_at_the_end(own_contract
     with refused("MerkleRootAlreadySet"):
         change.updateMerkleRoot(token, b"\x02" * 32).call({"from": SENDER})
     with refused("AdminClaimTooEarly"):
-        change.adminClaim(token).call({"from": SENDER})
+        change.adminClaim(token, OTHER).call({"from": SENDER})
     node_client.transact(url, change.updateAdmin(token, OTHER), sender=SENDER)
 
     let_pass(own_contracts, 16 * DAY)
-    node_client.transact(url, change.adminClaim(token), sender=OTHER)
+    node_client.transact(url, change.adminClaim(token, OTHER), sender=OTHER)
 
     assert token_at(own_contracts, token).functions.balanceOf(OTHER).call() == TOKEN_SUPPLY // 100
     with refused("AirdropClosed"):
