@@ -12,6 +12,7 @@ from config.processes.concurrency_limits import node_slot, public_node_slot
 from tokens.chains.addresses import checksum_address
 from tokens.chains.evm.transactions.call_simulation import SimulatedCalls
 from tokens.chains.evm.unsigned_calls import UnsignedCall
+from tokens.deploying.launch_request import LaunchRequest
 from tokens.installation.installed_chains import installed_chain
 from tokens.transactions.call_building import Action
 from tokens.transactions.field_rules import SENDER
@@ -49,13 +50,15 @@ def prepare(action: Action, body: Any, *, partner: PartnerKey | None) -> Unsigne
     with public_node_slot() if partner is None else node_slot(timeout=_SLOT_TIMEOUT_SECONDS):
         calls = action.build(action, {**values, "partner": partner})
         simulation = chain.simulate_calls(calls, sender=sender)
-    output = simulation.calls[-1].output if action.creates_token else ""
+    request: LaunchRequest | None = values.get("request")
+    # The start of a presale returns the presale's id.
+    creates_token = action.creates_token and (request is None or request.config.presale is None)
     return UnsignedTransaction(
         chain_id=values["chain_id"],
         sender=sender,
         calls=calls,
         simulation=simulation,
-        predicted_address=_created_address(output),
+        predicted_address=_created_address(simulation.calls[-1].output) if creates_token else None,
         valid_until=int(time.time()) + _VALID_SECONDS,
     )
 
@@ -68,6 +71,6 @@ def _parse(action: Action, body: Any) -> dict[str, Any]:
 
 
 def _created_address(output: str) -> str | None:
-    """Return the address in a call's output; None if it is none, as for the start of a presale."""
+    """Return the address in a call's output; None for zero, which the end of a presale without a launch returns."""
     match = _ADDRESS_WORD.fullmatch(output)
     return checksum_address(f"0x{match[1]}") if match and int(match[1], 16) else None

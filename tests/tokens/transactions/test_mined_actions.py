@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from development.devchain.anvil import CHAIN_ID
 from development.devchain.launch_transactions import DevAirdropShare, DevVaultShare
 from tests.development.devchain.test_devchain_changes import accrue
 from tests.nodes.devchain_launches import Launchpad

@@ -87,13 +87,16 @@ class WalletScene:
         return receipts
 
     def balances(self, currencies: Sequence[str]) -> dict[str, int]:
-        """Return the wallet's balances; zero address is the native coin."""
-        return {
-            currency: self.launchpad.web3.eth.get_balance(self.address)
-            if currency == ZERO
-            else self.contract("Token", currency).functions.balanceOf(self.address).call()
-            for currency in currencies
-        }
+        """Return the wallet's balances; zero address is the native coin, and a token may not exist yet."""
+        eth = self.launchpad.web3.eth
+
+        def read(currency: str) -> int:
+            if currency == ZERO:
+                return int(eth.get_balance(self.address))
+            token = self.contract("Token", currency).functions
+            return int(token.balanceOf(self.address).call()) if eth.get_code(currency) else 0
+
+        return {currency: read(currency) for currency in currencies}
 
     def contract(self, name: str, address: str) -> Any:
         return node_client.bind_contract(self.url, name, address)
