@@ -134,6 +134,8 @@ ROOMS = {
     "tokens.deploying": {"tokens.chains", "tokens.installation", "tokens.indexing"},
     # Trials of declared launchpads show what would be trades.
     "tokens.declaring": {"tokens.chains", "tokens.installation", "tokens.trades"},
+    # The rules and bytes of launches, and stored proofs.
+    "tokens.transactions": {"tokens.chains", "tokens.installation", "tokens.deploying"},
     # The rules for a deployment's texts.
     "tokens.uploads": {"tokens.deploying"},
     "tokens.ledger": {

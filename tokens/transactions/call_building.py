@@ -1,4 +1,4 @@
-"""Calls of an action: contracts and arguments, from the body, the stored token and the registry."""
+"""Contract calls for actions: contracts and arguments, from the body, the stored token and the registry."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,31 +27,31 @@ _NO_PROOF = "0x"
 
 
 class UnknownTokenError(PermanentError):
-    """No token of these launchpads is indexed at the address on the chain."""
+    """No indexed token has the address on the chain."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Action:
-    """An action: the fields of its body besides `from` and `chainId`, and the function that builds its calls."""
+class WalletAction:
+    """An action: its body's fields besides `from` and `chainId`, and the function that builds its calls."""
 
     name: str
     description: str
     fields: Mapping[str, FieldRule]
-    build: "Callable[[Action, Values], Sequence[UnsignedCall]]"
-    # Whether the last call returns the address of a token that it creates.
+    build: "Callable[[WalletAction, Values], Sequence[UnsignedCall]]"
+    # Whether the last call creates a token, and returns its address.
     creates_token: bool = False
 
 
-def token_calls(action: Action, values: Values) -> list[UnsignedCall]:
-    """Return the call of a launched token's contract for the action.
+def token_calls(action: WalletAction, values: Values) -> list[UnsignedCall]:
+    """Return the action's call for one launched token.
 
     Raises UnknownTokenError, UnsupportedChainError, InvalidFieldsError.
     """
     return [_token_call(action, values, token=_find_token(values["chain_id"], values["token"]))]
 
 
-def presale_calls(action: Action, values: Values) -> list[UnsignedCall]:
-    """Return the call of the chain's presale contract, or of its allow-list. Raises as `token_calls`."""
+def presale_calls(action: WalletAction, values: Values) -> list[UnsignedCall]:
+    """Return the call to the chain's presale contract, or to its allow-list. Raises as `token_calls`."""
     (template,) = ACTION_CALLS[action.name][PRESALES]
     contract = _chain(values["chain_id"]).deploying(template.role)
     if contract is None:
@@ -59,7 +59,7 @@ def presale_calls(action: Action, values: Values) -> list[UnsignedCall]:
     return [template.encode(contract.address, _complete(action, template, values))]
 
 
-def reward_collections(action: Action, values: Values) -> list[UnsignedCall]:
+def reward_collections(action: WalletAction, values: Values) -> list[UnsignedCall]:
     """Return a call for each token. Raises as `token_calls`."""
     return [
         _token_call(action, values, token=_find_token(values["chain_id"], address), calls="collect-rewards")
@@ -67,7 +67,7 @@ def reward_collections(action: Action, values: Values) -> list[UnsignedCall]:
     ]
 
 
-def fee_claims(action: Action, values: Values) -> list[UnsignedCall]:
+def fee_claims(action: WalletAction, values: Values) -> list[UnsignedCall]:
     """Return a collection for each token, and a claim for each currency. Raises as `token_calls`."""
     currencies = tuple(dict.fromkeys(values["currencies"]))
     if not currencies:
@@ -83,7 +83,7 @@ def fee_claims(action: Action, values: Values) -> list[UnsignedCall]:
     return [*reward_collections(action, values), *claims]
 
 
-def airdrop_claim(action: Action, values: Values) -> list[UnsignedCall]:
+def airdrop_claim(action: WalletAction, values: Values) -> list[UnsignedCall]:
     """Return the claim with the body's proof, or else with the one for the stored entry. Raises as `token_calls`."""
     token, account = _find_token(values["chain_id"], values["token"]), values["account"] or values["sender"]
     if (values["amount"] is None) != (values["proof"] is None):
@@ -94,7 +94,7 @@ def airdrop_claim(action: Action, values: Values) -> list[UnsignedCall]:
     return [_token_call(action, {**values, "account": account, "amount": amount, "proof": proof}, token=token)]
 
 
-def metadata_update(action: Action, values: Values) -> list[UnsignedCall]:
+def metadata_update(action: WalletAction, values: Values) -> list[UnsignedCall]:
     """Return the call with the metadata as a launch writes it. Raises as `token_calls`."""
     metadata = on_chain_json({key: values[key] for key in token_texts.METADATA})
     if len(metadata.encode()) > token_texts.MAX_ON_CHAIN_BYTES:
@@ -103,12 +103,12 @@ def metadata_update(action: Action, values: Values) -> list[UnsignedCall]:
     return token_calls(action, {**values, "metadata": metadata})
 
 
-def preference_update(action: Action, values: Values) -> list[UnsignedCall]:
+def preference_update(action: WalletAction, values: Values) -> list[UnsignedCall]:
     """Return the call with the locker's number for the currency. Raises as `token_calls`."""
     return token_calls(action, {**values, "preference": fee_preference(values["rewardsToken"])})
 
 
-def presale_purchase(action: Action, values: Values) -> list[UnsignedCall]:
+def presale_purchase(action: WalletAction, values: Values) -> list[UnsignedCall]:
     """Return the purchase with the body's proof, or else with the one for the stored buyer, if there is one.
 
     Raises as `token_calls`, NodeUnavailableError, NoPresalesError.
@@ -135,25 +135,25 @@ def _find_token(chain_id: int, address: str) -> Token:
     return token
 
 
-def _token_call(action: Action, values: Values, *, token: Token, calls: str = "") -> UnsignedCall:
+def _token_call(action: WalletAction, values: Values, *, token: Token, calls: str = "") -> UnsignedCall:
     generation = registry().generations.get(token.generation)
     templates = ACTION_CALLS[calls or action.name].get(generation.event if generation else "")
     label = generation_label(token.generation)
     if not templates:
-        rule = f"must be a token whose contracts have this action; those of {label} have none"
+        rule = f"must be a token whose contracts have this action; {label} contracts have none"
         raise InvalidFieldsError([(_token_field(action), rule)])
     # A generation with a function for each share takes no index.
     index = values["rewardIndex"] if len(templates) > 1 else 0
     if index >= len(templates):
-        raise InvalidFieldsError([("rewardIndex", f"must be from 0 to {len(templates) - 1} for a token of {label}")])
+        raise InvalidFieldsError([("rewardIndex", f"must be from 0 to {len(templates) - 1} for {label} tokens")])
     template = templates[index]
     of_token = {"token": token.contract_address, "positionId": int(token.position_id or 0)}
     completed = _complete(action, template, {**values, **of_token}, calls=calls, label=label)
     return template.encode(_contract(action, template, token), completed)
 
 
-def _contract(action: Action, template: CallTemplate, token: Token) -> str:
-    """Return the contract (EIP-55) of a token in the template's role. Raises InvalidFieldsError if it is unknown."""
+def _contract(action: WalletAction, template: CallTemplate, token: Token) -> str:
+    """Return a token's contract (EIP-55) in the template's role. Raises InvalidFieldsError if it is unknown."""
     stored = {LAUNCHED: token.contract_address, "factory": token.factory_address, "locker": token.locker_address}
     if template.role in stored:
         addresses: Sequence[str] = (stored[template.role],) if stored[template.role] else ()
@@ -162,21 +162,21 @@ def _contract(action: Action, template: CallTemplate, token: Token) -> str:
         addresses = info.addresses(template.role, token.generation)
         launching = info.deploying(template.role)
         if template.role == "airdrop" and launching and (token.extensions["airdrop"] or {}).get("admin") is None:
-            # The first version's airdrops have no admin, and no launch of ours uses its contract.
+            # The first version's airdrops have no admin, and our own launches don't use its contract.
             addresses = [each for each in addresses if each != launching.address] or addresses
     if not addresses:
         raise InvalidFieldsError([(_token_field(action), f"must be a token whose {template.role} is known")])
     return addresses[0]
 
 
-def _token_field(action: Action) -> str:
+def _token_field(action: WalletAction) -> str:
     return "tokenAddress" if "tokenAddress" in action.fields else "tokenAddresses"
 
 
 def _complete(
-    action: Action, template: CallTemplate, values: Values, *, calls: str = "", label: str = ""
+    action: WalletAction, template: CallTemplate, values: Values, *, calls: str = "", label: str = ""
 ) -> dict[str, Any]:
-    """Return the values with the sender in the place of its own absent ones.
+    """Return the values; the sender replaces absent accounts that default to it.
 
     `calls` is the entry in ACTION_CALLS if its name is not the action's. Raises InvalidFieldsError for a field that the
     call lacks, and for one that it would ignore.
@@ -191,23 +191,23 @@ def _complete(
             continue
         if attribute not in template.needs:
             if values[attribute] is not None:
-                problems.append((name, f"must not be given for a token of {label}"))
+                problems.append((name, f"must not be given for {label} tokens"))
         elif values[attribute] is None and attribute in _SENDERS_OWN:
             completed[attribute] = values["sender"]
         elif values[attribute] is None:
-            problems.append((name, f"is required for a token of {label}"))
+            problems.append((name, f"is required for {label} tokens"))
     if problems:
         raise InvalidFieldsError(problems)
     return completed
 
 
 def _find_proof(token: Token, *, account: str) -> tuple[int, Sequence[str]]:
-    """Return amount and proof of an account's stored entry, preferably in the tree with the root on the chain."""
+    """Return amount and proof for an account's stored entry, preferably in the tree with the root on the chain."""
     entries = find_claimable(token.contract_address, account=account)
     root = (token.extensions["airdrop"] or {}).get("merkleRoot")
     entry = next((each for each in entries if each.root == root), entries[0] if entries else None)
     if entry is None:
-        rule = "must have an entry of the token's airdrop that this service has; else give amount and proof"
+        rule = "must have an entry that this service has for the token's airdrop; else give amount and proof"
         raise InvalidFieldsError([("account", rule)])
     model = SavedTree if entry.is_saved else AirdropTree
     return entry.amount, airdrop_proofs.read_proof(model, entry.tree_id, position=entry.position)

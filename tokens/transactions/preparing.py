@@ -14,8 +14,8 @@ from tokens.chains.evm.transactions.call_simulation import SimulatedCalls
 from tokens.chains.evm.unsigned_calls import UnsignedCall
 from tokens.deploying.launch_request import LaunchRequest
 from tokens.installation.installed_chains import installed_chain
-from tokens.transactions.call_building import Action
-from tokens.transactions.field_rules import SENDER
+from tokens.transactions.action_fields import SENDER
+from tokens.transactions.call_building import WalletAction
 from tokens.transactions.unsigned_launches import LAUNCH, parse_launch
 
 # Seconds: prices, unlocked amounts and admins may have changed after that.
@@ -27,8 +27,8 @@ _ADDRESS_WORD = re.compile(r"0x0{24}([0-9a-fA-F]{40})")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class UnsignedTransaction:
-    """Calls for the sender's wallet, in sequence, with the result of their simulation."""
+class PreparedTransaction:
+    """Calls for the sender's wallet, in sequence, with their simulation."""
 
     chain_id: int
     sender: str
@@ -39,7 +39,7 @@ class UnsignedTransaction:
     valid_until: int
 
 
-def prepare(action: Action, body: Any, *, partner: PartnerKey | None) -> UnsignedTransaction:
+def prepare(action: WalletAction, body: Any, *, partner: PartnerKey | None) -> PreparedTransaction:
     """Parse a body, build the action's calls, and simulate them at the newest block.
 
     Raises InvalidFieldsError, UnknownTokenError, UnsupportedChainError, LaunchOptionUnavailableError, NoPresalesError,
@@ -51,9 +51,9 @@ def prepare(action: Action, body: Any, *, partner: PartnerKey | None) -> Unsigne
         calls = action.build(action, {**values, "partner": partner})
         simulation = chain.simulate_calls(calls, sender=sender)
     request: LaunchRequest | None = values.get("request")
-    # The start of a presale returns the presale's id.
+    # A presale's start returns its id.
     creates_token = action.creates_token and (request is None or request.config.presale is None)
-    return UnsignedTransaction(
+    return PreparedTransaction(
         chain_id=values["chain_id"],
         sender=sender,
         calls=calls,
@@ -63,7 +63,7 @@ def prepare(action: Action, body: Any, *, partner: PartnerKey | None) -> Unsigne
     )
 
 
-def _parse(action: Action, body: Any) -> dict[str, Any]:
+def _parse(action: WalletAction, body: Any) -> dict[str, Any]:
     values, problems = parse_object(body, {**SENDER, **action.fields})
     if problems:
         raise InvalidFieldsError(problems)
@@ -71,6 +71,6 @@ def _parse(action: Action, body: Any) -> dict[str, Any]:
 
 
 def _created_address(output: str) -> str | None:
-    """Return the address in a call's output; None for zero, which the end of a presale without a launch returns."""
+    """Return the address in a call's output; None for zero, which a presale's end without a launch returns."""
     match = _ADDRESS_WORD.fullmatch(output)
     return checksum_address(f"0x{match[1]}") if match and int(match[1], 16) else None

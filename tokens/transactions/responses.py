@@ -1,11 +1,11 @@
-"""Response of the transaction endpoints."""
+"""The transaction endpoints' response."""
 
 from typing import Annotated, TypedDict
 
 from config.parsing.response_types import Keywords
 from tokens.chains.addresses import Address
 from tokens.chains.evm.transactions.dry_run import MAX_GAS
-from tokens.transactions.preparing import UnsignedTransaction
+from tokens.transactions.preparing import PreparedTransaction
 
 _VERSION = "2.0.0"
 
@@ -14,19 +14,19 @@ _Quantity = Annotated[str, Keywords(pattern="^0x(0|[1-9a-f][0-9a-f]*)$")]
 
 
 class WalletCall(TypedDict):
-    """One call of a wallet's batch."""
+    """One call in a wallet's batch."""
 
     to: Address
     data: _Hex
     value: Annotated[_Quantity, "Wei in hex."]
 
 
-# A keyword of Python.
+# A Python keyword.
 _From = TypedDict("_From", {"from": Address})
 
 
 class WalletSendCalls(_From):
-    """Parameter of `wallet_sendCalls` (EIP-5792)."""
+    """Parameter for `wallet_sendCalls` (EIP-5792)."""
 
     version: Annotated[str, Keywords(const=_VERSION)]
     chainId: Annotated[_Quantity, "In hex."]
@@ -35,7 +35,7 @@ class WalletSendCalls(_From):
 
 
 class SimulatedCallJson(TypedDict):
-    """Gas of a call."""
+    """Gas for a call."""
 
     gasUsed: Annotated[int, "Gas in the simulation, after refunds."]
     gas: Annotated[int, "Gas limit for the transaction, half above it."]
@@ -49,7 +49,7 @@ class CurrencyChange(TypedDict):
 
 
 class CallsSimulation(TypedDict):
-    """Result of the calls, one after another, on top of the newest block."""
+    """What the calls do, one after another, on top of the newest block."""
 
     blockNumber: Annotated[int, "The newest block."]
     time: Annotated[int, "Time of the simulated next block in Unix seconds: unlocked amounts are as of then."]
@@ -59,7 +59,7 @@ class CallsSimulation(TypedDict):
     ]
 
 
-class UnsignedTransactionJson(TypedDict):
+class PreparedTransactionJson(TypedDict):
     """Calls for the wallet `from`, which are simulated and neither signed nor stored."""
 
     data: WalletSendCalls
@@ -69,7 +69,7 @@ class UnsignedTransactionJson(TypedDict):
     validUntil: Annotated[int, "Unix seconds. Request the calls anew after it: the chain may have changed."]
 
 
-def transaction_body(transaction: UnsignedTransaction) -> UnsignedTransactionJson:
+def transaction_body(transaction: PreparedTransaction) -> PreparedTransactionJson:
     """Return the response body."""
     simulation = transaction.simulation
     return {
@@ -95,5 +95,5 @@ def transaction_body(transaction: UnsignedTransaction) -> UnsignedTransactionJso
 
 
 def _gas_limit(gas_used: int) -> int:
-    # A fifth of the gas may have been refunded, which a limit has to include; the rest is reserve.
+    # The EVM refunds up to a fifth of the gas, which a limit has to include; the rest is reserve.
     return min(gas_used * 3 // 2, MAX_GAS)

@@ -1,4 +1,4 @@
-"""Launches that the caller's own wallet signs: the rules and bytes of deployments, without quotas or our wallets."""
+"""Launches that the caller's own wallet signs: same rules and bytes as deployments, without quotas or our wallets."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,15 +11,15 @@ from tokens.deploying import request_keys
 from tokens.deploying.launch_request import LaunchRequest, LaunchRequestError, parse_launch_request
 from tokens.deploying.sending import presales
 from tokens.deploying.simulation import resolve_launch
-from tokens.transactions.call_building import Action, Values
-from tokens.transactions.field_rules import SENDER
+from tokens.transactions.action_fields import SENDER
+from tokens.transactions.call_building import Values, WalletAction
 
 LAUNCH = "launch"
 _FROM = "from"
 
 
 def parse_launch(body: Any) -> dict[str, Any]:
-    """Parse the body of a launch: a deployment's, and the wallet that signs. Raises InvalidFieldsError."""
+    """Parse a launch body: a deployment's, and the wallet that signs. Raises InvalidFieldsError."""
     fields = body if isinstance(body, dict) else {}
     own, problems = parse_object({_FROM: fields.get(_FROM)}, {_FROM: SENDER[_FROM]})
     request: LaunchRequest | None = None
@@ -33,10 +33,10 @@ def parse_launch(body: Any) -> dict[str, Any]:
     return {**own, "chain_id": request.config.chain_id, "request": request}
 
 
-def launch_calls(action: Action, values: Values) -> Sequence[UnsignedCall]:
+def launch_calls(action: WalletAction, values: Values) -> Sequence[UnsignedCall]:
     """Return the call that launches the token, or that starts its presale.
 
-    The salt is that of the partner's deployment with the same request key; without a partner the wallet has its own.
+    The partner's deployment with the same request key has the same salt; without a partner, each wallet has its own.
     Raises LaunchRequestError, LaunchOptionUnavailableError, WouldRevertError, UnsupportedChainError,
     NodeUnavailableError.
     """

@@ -19,11 +19,11 @@ from config.parsing.json_rules import Component, object_schema
 from tokens.chains.errors import CallWouldRevertError, SenderBalanceTooLowError, WouldRevertError
 from tokens.deploying.api_errors import as_api_errors
 from tokens.deploying.sales.presale_list import NoPresalesError
+from tokens.transactions.action_fields import SENDER
 from tokens.transactions.actions import ACTIONS
-from tokens.transactions.call_building import Action, UnknownTokenError
-from tokens.transactions.field_rules import SENDER
-from tokens.transactions.preparing import UnsignedTransaction, prepare
-from tokens.transactions.responses import UnsignedTransactionJson, transaction_body
+from tokens.transactions.call_building import UnknownTokenError, WalletAction
+from tokens.transactions.preparing import PreparedTransaction, prepare
+from tokens.transactions.responses import PreparedTransactionJson, transaction_body
 
 # Its type in the package leaves out the scopes that OpenAPI has.
 _SECURITY: Any = [{}, {PartnerKeyScheme.name: []}]
@@ -36,17 +36,17 @@ class TransactionView(LimitedView):
     permission_classes = [AllowAny]
     # Nothing is stored or sent.
     reads_by_post = True
-    action: ClassVar[Action]
+    action: ClassVar[WalletAction]
 
     def own_limits(self) -> Sequence[type[BaseThrottle]]:
-        """Return the limit of partners, or the per-IP limit without a key."""
+        """Return the partners' limit, or the per-IP limit without a key."""
         return [AnonymousTransactionLimit if self._partner() is None else TransactionLimit]
 
     def post(self, request: Request) -> Response:
         """Return the action's unsigned calls."""
         return Response(transaction_body(self._prepare(request.data)))
 
-    def _prepare(self, body: Any) -> UnsignedTransaction:
+    def _prepare(self, body: Any) -> PreparedTransaction:
         with as_api_errors():
             try:
                 return prepare(self.action, body, partner=self._partner())
@@ -71,7 +71,7 @@ def _revert_text(error: WouldRevertError) -> str:
     return f"{subject} would be reverted: {error.reason}"
 
 
-def action_view(action: Action) -> type[TransactionView]:
+def action_view(action: WalletAction) -> type[TransactionView]:
     """Return the action's view, whose operation is `prepare` and the action's name."""
     name = "".join(word.title() for word in action.name.split("-"))
     body = Component(f"{name}Body", object_schema({**SENDER, **action.fields}))
@@ -80,7 +80,7 @@ def action_view(action: Action) -> type[TransactionView]:
             operation_id=f"prepare{name}",
             description=action.description,
             request=body,
-            responses={200: UnsignedTransactionJson, 404: None, 502: None, 503: None},
+            responses={200: PreparedTransactionJson, 404: None, 502: None, 503: None},
             auth=_SECURITY,
         )
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class UnsignedCall:
     """One call of a wallet's batch, as EIP-5792 names its fields.
 
-    `to` is EIP-55, `data` is 0x hex, `value` is in wei, and `text` is one sentence that says what the call does.
+    `to` is EIP-55, `data` is 0x hex, `value` is in wei, and `text` is one sentence about the effect.
     """
 
     to: str

@@ -1,4 +1,4 @@
-"""Rules for the fields of the actions' bodies. Amounts are wei as digits in a text."""
+"""Field rules for the actions' bodies. Amounts are wei as digits in a text."""
 
 import re
 from typing import Any
@@ -11,7 +11,7 @@ MAX_TOKENS = 10
 _MAX_UINT = 2**256 - 1
 _DIGITS = re.compile(f"[0-9]{{1,{len(str(_MAX_UINT))}}}")
 _HASH = re.compile("0[xX][0-9a-fA-F]{64}")
-# A proof has a hash for each level of the tree.
+# A proof has one hash per tree level.
 _MAX_LEVELS = 64
 _MAX_PROOF_BYTES = 32 * (_MAX_LEVELS + 4)
 _BYTES = re.compile(f"0[xX](?:[0-9a-fA-F]{{2}}){{0,{_MAX_PROOF_BYTES}}}")
