@@ -62,6 +62,38 @@ _LAUNCH: Json = {
     "dryRun": True,
     "token": {"name": "Example", "symbol": "EXMPL", "tokenAdmin": _ADMIN, "requestKey": _REQUEST_KEY},
 }
+_WALLET: Json = {"from": _ADMIN, "chainId": _CHAIN_ID}
+_OWNED: Json = _WALLET | {"tokenAddress": _LAUNCHED}
+_OWNED_V4: Json = _WALLET | {"tokenAddress": "0x5d1f0A6E2B7C4F93A8E06B1dc92f7e34a60b4b07"}
+_SALE: Json = _WALLET | {"presaleId": 1}
+_HASH = "0x" + "ab" * 32
+# Unsigned transactions, which are never sent.
+_PREPARED: Mapping[str, Json] = {
+    "prepareLaunch": {"from": _ADMIN, **{name: part for name, part in _LAUNCH.items() if name != "dryRun"}},
+    "prepareCollectRewards": _WALLET | {"tokenAddresses": [_LAUNCHED]},
+    "prepareClaimFees": _WALLET | {"currencies": [_LAUNCHED]},
+    "prepareClaimVault": _OWNED | {"amount": "1000000000000000000", "recipient": _ADMIN},
+    "prepareUpdateVaultAdmin": _OWNED | {"newAdmin": _RECIPIENT},
+    "prepareClaimAirdrop": _OWNED_V4 | {"account": _ADMIN},
+    "prepareUpdateAirdropAdmin": _OWNED_V4 | {"newAdmin": _RECIPIENT},
+    "prepareUpdateAirdropRoot": _OWNED_V4 | {"merkleRoot": _HASH},
+    "prepareReclaimAirdrop": _OWNED_V4 | {"recipient": _RECIPIENT},
+    "prepareUpdateImage": _OWNED | {"image": "https://example.com/token.png"},
+    "prepareUpdateMetadata": _OWNED | {"description": "An example of a token."},
+    "prepareUpdateAdmin": _OWNED_V4 | {"newAdmin": _RECIPIENT},
+    "prepareVerify": _OWNED,
+    "prepareUpdateRewardRecipient": _OWNED | {"rewardIndex": 0, "newRecipient": _RECIPIENT},
+    "prepareUpdateRewardAdmin": _OWNED | {"rewardIndex": 0, "newAdmin": _RECIPIENT},
+    "prepareUpdateFeePreference": _OWNED_V4 | {"rewardIndex": 0, "rewardsToken": "Paired"},
+    "preparePresaleBuy": _SALE | {"amount": "1000000000000000000"},
+    "preparePresaleClaim": _SALE,
+    "preparePresaleWithdraw": _SALE | {"amount": "1000000000000000000"},
+    "preparePresaleEnd": _SALE | {"salt": _HASH},
+    "preparePresaleCollect": _SALE | {"recipient": _RECIPIENT},
+    "prepareUpdateAllowlistRoot": _SALE | {"merkleRoot": _HASH},
+    "prepareUpdateAllowlistBuyer": _SALE | {"buyer": _RECIPIENT, "amount": "1000000000000000000"},
+    "prepareUpdateAllowlistState": _SALE | {"enabled": False},
+}
 # Bodies by operation.
 BODIES: Mapping[str, Json] = {
     "beginAdminSession": {"username": "ada", "password": "correct horse battery staple"},
@@ -84,6 +116,7 @@ BODIES: Mapping[str, Json] = {
     "fetchByPoolAddresses": {"poolAddresses": [_POOL]},
     "indexTokenByAddress": {"address": _LAUNCHED, "chainId": _CHAIN_ID},
     "indexTransaction": {"txHash": _TRANSACTION, "chainId": _CHAIN_ID},
+    **_PREPARED,
     "replayWebhook": {"eventId": 1},
     "reportAgentEvents": {
         "events": [{"id": "agent-1", "type": "agent", "at": "2026-01-05T12:00:00Z", "agentId": "alice-bot"}]

@@ -18,7 +18,7 @@ class ToolEntry:
     operation: str
     # When to call it, before the operation's own description.
     hint: str
-    # The operation's query parameters that the tool has; all if empty.
+    # The operation's query parameters, or its body's fields, that the tool has; all if empty.
     parameters: tuple[str, ...] = ()
     # Parameters that the operation does not require.
     required: tuple[str, ...] = ()
@@ -26,6 +26,10 @@ class ToolEntry:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     # Whether a repeated call changes nothing more. Calls that only read are.
     is_idempotent: bool = False
+    # Whether it only reads although its operation has a body. Calls by GET do.
+    is_read: bool = False
+    # Whether the list has the schema of its results: clients that pass a result on need none.
+    describes_result: bool = True
 
 
 _PAGE = ("limit", "cursor", "includeMarket")
@@ -135,6 +139,54 @@ TOOLS = (
         name="get_deploy_status",
         operation="getDeployStatus",
         hint="Returns the state of a deployment, and the token's address once it is launched.",
+    ),
+    ToolEntry(
+        name="prepare_launch",
+        operation="prepareLaunch",
+        parameters=("from", "chainId", "token", "rewards", "devBuy"),
+        hint="Returns the unsigned calls for a launch that the user's own wallet signs. Nothing is sent: show `texts` "
+        "and `simulation` to the user, and pass `data` to the wallet unchanged.",
+        is_read=True,
+        describes_result=False,
+    ),
+    ToolEntry(
+        name="prepare_claim_fees",
+        operation="prepareClaimFees",
+        hint="Returns the unsigned calls that pay a v4 creator's or recipient's fees. Nothing is sent: the user's own "
+        "wallet signs `data`. `get_uncollected_fees` has the currencies.",
+        is_read=True,
+        describes_result=False,
+    ),
+    ToolEntry(
+        name="prepare_collect_rewards",
+        operation="prepareCollectRewards",
+        hint="Returns the unsigned calls that collect tokens' pool fees. Nothing is sent: the user's own wallet signs "
+        "`data`.",
+        is_read=True,
+        describes_result=False,
+    ),
+    ToolEntry(
+        name="prepare_claim_airdrop",
+        operation="prepareClaimAirdrop",
+        hint="Returns the unsigned call, with its proof, that pays an airdrop entry. Nothing is sent: the user's own "
+        "wallet signs `data`.",
+        is_read=True,
+        describes_result=False,
+    ),
+    ToolEntry(
+        name="prepare_claim_vault",
+        operation="prepareClaimVault",
+        hint="Returns the unsigned call that pays a vault's unlocked part. Nothing is sent: the user's own wallet "
+        "signs `data`.",
+        is_read=True,
+        describes_result=False,
+    ),
+    ToolEntry(
+        name="prepare_presale_buy",
+        operation="preparePresaleBuy",
+        hint="Returns the unsigned call that buys into a presale. Nothing is sent: the user's own wallet signs `data`.",
+        is_read=True,
+        describes_result=False,
     ),
     ToolEntry(
         name="create_pretoken",

@@ -82,6 +82,9 @@ def _build_tool(entry: ToolEntry, method: str, path: str, operation: Schema, sch
         if parameter.get("required") or parameter["name"] in entry.required
     ]
     body = _json_schema(operation.get("requestBody", {}))
+    if body is not None and entry.parameters:
+        body = dict(schemas[body["$ref"].removeprefix(COMPONENTS)])
+        body["properties"] = {name: body["properties"][name] for name in entry.parameters}
     names = {name for alternative in operation["security"] for name in alternative}
     is_open = {} in operation["security"]
     return Tool(
@@ -97,7 +100,7 @@ def _build_tool(entry: ToolEntry, method: str, path: str, operation: Schema, sch
         definition=_define(
             entry,
             operation,
-            is_read=method == "get",
+            is_read=method == "get" or entry.is_read,
             arguments=_arguments_schema(entry, parameters, required) if body is None else body,
             schemas=schemas,
         ),
@@ -108,7 +111,7 @@ def _define(
     entry: ToolEntry, operation: Schema, *, is_read: bool, arguments: Schema, schemas: Mapping[str, Schema]
 ) -> Schema:
     results = _stand_alone(_json_schema(operation["responses"]["200"]) or {}, schemas)
-    is_short = len(orjson.dumps(results)) <= _MAX_OUTPUT_SCHEMA
+    is_short = entry.describes_result and len(orjson.dumps(results)) <= _MAX_OUTPUT_SCHEMA
     return {
         "name": entry.name,
         "title": operation["summary"],

@@ -9,7 +9,8 @@ from tokens.deploying.rules import scalars, supply_shares
 
 MAX_TOKENS = 10
 _MAX_UINT = 2**256 - 1
-_DIGITS = re.compile(f"[0-9]{{1,{len(str(_MAX_UINT))}}}")
+_MOST_DIGITS = len(str(_MAX_UINT))
+_DIGITS = re.compile(f"[0-9]{{1,{_MOST_DIGITS}}}")
 _HASH = re.compile("0[xX][0-9a-fA-F]{64}")
 # A proof has one hash per tree level.
 _MAX_LEVELS = 64
@@ -17,13 +18,14 @@ _MAX_PROOF_BYTES = 32 * (_MAX_LEVELS + 4)
 _BYTES = re.compile(f"0[xX](?:[0-9a-fA-F]{{2}}){{0,{_MAX_PROOF_BYTES}}}")
 
 address = scalars.evm_address("contract of these launchpads")
-_addresses = list_of(address, most=MAX_TOKENS)
 
 
 def wei(*, least: int) -> Rule:
     """Return the rule for an amount: a JSON number would lose digits in most clients."""
 
-    @described({"type": "string", "pattern": f"^{_DIGITS.pattern}$"})
+    pattern = "^0*[1-9][0-9]*$" if least else "^[0-9]+$"
+
+    @described({"type": "string", "pattern": pattern, "maxLength": _MOST_DIGITS})
     def rule(value: Any) -> int:
         amount = int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else -1
         if not least <= amount <= _MAX_UINT:
@@ -56,7 +58,9 @@ SENDER = {
     "chainId": FieldRule(rule=chain_id_rule, attribute="chain_id", description="Chain id."),
 }
 TOKEN_ADDRESS = {"tokenAddress": FieldRule(rule=address, attribute="token", description="A launched token.")}
-CURRENCIES = FieldRule(rule=_addresses, description="Fee currencies, each once: launched and paired tokens.")
+CURRENCIES = FieldRule(
+    rule=list_of(address, least=1, most=MAX_TOKENS), description="Fee currencies: launched and paired tokens."
+)
 PRESALE_ID = {"presaleId": FieldRule(rule=whole_number(least=1, most=2**53 - 1, unit="the presale contract's ids"))}
 NEW_ADMIN = {"newAdmin": FieldRule(rule=address)}
 MERKLE_ROOT = {"merkleRoot": FieldRule(rule=bytes32)}

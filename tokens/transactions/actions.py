@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from config.parsing.json_rules import FieldRule, list_of
 from tokens.deploying.launch_request import UNSIGNED_LAUNCH_KEYS
 from tokens.deploying.rules import token_texts
-from tokens.transactions import call_building, action_fields
+from tokens.transactions import action_fields, call_building
 from tokens.transactions.call_building import WalletAction
 from tokens.transactions.unsigned_launches import LAUNCH, launch_calls
 
@@ -40,7 +40,7 @@ _ACTIONS = (
         " under the same rules, and gives the same bytes. Your wallet pays gas and dev buy; no quota counts."
         " A repeated `requestKey` gives the same token address: only one transaction can succeed. Airdrop"
         " entries are not stored: save them with `saveAirdrop`, so that their proofs are served.",
-        fields={name: key for name, key in UNSIGNED_LAUNCH_KEYS.items() if name != "chainId"},
+        fields=UNSIGNED_LAUNCH_KEYS,
         build=launch_calls,
         creates_token=True,
     ),
@@ -59,8 +59,8 @@ _ACTIONS = (
     ),
     WalletAction(
         name="claim-fees",
-        description="Prepare the claim of v4 fees from the fee locker, a call for each currency.\n\nAny wallet may claim"
-        " for an owner, who is paid. Pool fees for `tokenAddresses` are collected first, in the same list. A"
+        description="Prepare the claim of v4 fees from the fee locker, a call for each currency.\n\nAny wallet may"
+        " claim for an owner, who is paid. Pool fees for `tokenAddresses` are collected first, in the same list. A"
         " currency without fees to claim is 400.",
         fields={
             "currencies": action_fields.CURRENCIES,
@@ -89,8 +89,8 @@ _ACTIONS = (
     ),
     WalletAction(
         name="claim-airdrop",
-        description="Prepare the claim of an airdrop entry, with its proof.\n\nAny wallet may claim for an account, which"
-        " is paid. The proof is the one from `getAirdropProofs`. For entries that this service lacks, give"
+        description="Prepare the claim of an airdrop entry, with its proof.\n\nAny wallet may claim for an account,"
+        " which is paid. The proof is the one from `getAirdropProofs`. For entries that this service lacks, give"
         " `amount` and `proof`.",
         fields={
             **action_fields.TOKEN_ADDRESS,
@@ -159,8 +159,8 @@ _ACTIONS = (
     ),
     WalletAction(
         name="presale-buy",
-        description="Prepare a purchase in a presale.\n\nThe contract returns what exceeds the presale's goal. The proof"
-        " for an allow-list is the one from `getPresaleAllowlistProof`. For lists that this service lacks,"
+        description="Prepare a purchase in a presale.\n\nThe contract returns what exceeds the presale's goal. The"
+        " proof for an allow-list is the one from `getPresaleAllowlistProof`. For lists that this service lacks,"
         " give `proof`.",
         fields={
             **action_fields.PRESALE_ID,

@@ -69,16 +69,13 @@ def reward_collections(action: WalletAction, values: Values) -> list[UnsignedCal
 
 def fee_claims(action: WalletAction, values: Values) -> list[UnsignedCall]:
     """Return a collection for each token, and a claim for each currency. Raises as `token_calls`."""
-    currencies = tuple(dict.fromkeys(values["currencies"]))
-    if not currencies:
-        raise InvalidFieldsError([("currencies", "must have at least one currency")])
     (template,) = ACTION_CALLS[action.name]["v4"]
     fee_lockers = _chain(values["chain_id"]).addresses(template.role)
     if not fee_lockers:
         raise InvalidFieldsError([("chainId", "must be a chain with a fee locker")])
     claims = [
         template.encode(fee_lockers[0], _complete(action, template, {**values, "currency": currency}))
-        for currency in currencies
+        for currency in dict.fromkeys(values["currencies"])
     ]
     return [*reward_collections(action, values), *claims]
 

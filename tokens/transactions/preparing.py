@@ -45,7 +45,7 @@ def prepare(action: WalletAction, body: Any, *, partner: PartnerKey | None) -> P
     Raises InvalidFieldsError, UnknownTokenError, UnsupportedChainError, LaunchOptionUnavailableError, NoPresalesError,
     WouldRevertError, SenderBalanceTooLowError, NodeUnavailableError, BusyError.
     """
-    values = parse_launch(body) if action.name == LAUNCH else _parse(action, body)
+    values = parse_body(action, body)
     chain, sender = installed_chain(values["chain_id"]), values["sender"]
     with public_node_slot() if partner is None else node_slot(timeout=_SLOT_TIMEOUT_SECONDS):
         calls = action.build(action, {**values, "partner": partner})
@@ -63,7 +63,10 @@ def prepare(action: WalletAction, body: Any, *, partner: PartnerKey | None) -> P
     )
 
 
-def _parse(action: WalletAction, body: Any) -> dict[str, Any]:
+def parse_body(action: WalletAction, body: Any) -> dict[str, Any]:
+    """Parse an action's body to values by attribute. Raises InvalidFieldsError with all broken rules."""
+    if action.name == LAUNCH:
+        return parse_launch(body)
     values, problems = parse_object(body, {**SENDER, **action.fields})
     if problems:
         raise InvalidFieldsError(problems)

@@ -26,7 +26,7 @@ from tokens.transactions.preparing import PreparedTransaction, prepare
 from tokens.transactions.responses import PreparedTransactionJson, transaction_body
 
 # Its type in the package leaves out the scopes that OpenAPI has.
-_SECURITY: Any = [{}, {PartnerKeyScheme.name: []}]
+_SECURITY: Any = [{PartnerKeyScheme.name: []}, {}]
 
 
 class TransactionView(LimitedView):
@@ -71,13 +71,22 @@ def _revert_text(error: WouldRevertError) -> str:
     return f"{subject} would be reverted: {error.reason}"
 
 
+def _class_name(action: WalletAction) -> str:
+    return "".join(word.title() for word in action.name.split("-"))
+
+
+def operation_id(action: WalletAction) -> str:
+    """Return the action's name in the API description."""
+    return f"prepare{_class_name(action)}"
+
+
 def action_view(action: WalletAction) -> type[TransactionView]:
     """Return the action's view, whose operation is `prepare` and the action's name."""
-    name = "".join(word.title() for word in action.name.split("-"))
+    name = _class_name(action)
     body = Component(f"{name}Body", object_schema({**SENDER, **action.fields}))
     described = extend_schema_view(
         post=extend_schema(
-            operation_id=f"prepare{name}",
+            operation_id=operation_id(action),
             description=action.description,
             request=body,
             responses={200: PreparedTransactionJson, 404: None, 502: None, 503: None},

@@ -25,6 +25,7 @@ from config.api.parsing import parse_json_body
 from config.api.views import NoEndpointView
 from tests.rows.factories import PersonFactory, PretokenFactory
 from tests.rows.user_tokens import as_user, bearer
+from tokens.transactions.actions import ACTIONS
 
 pytestmark = pytest.mark.django_db
 
@@ -78,6 +79,7 @@ def _bears_bad_token(caller: str) -> bool:
 
 USER = Level([{"userToken": []}], lambda caller: None if caller in USERS else UNAUTHORIZED)
 OPTIONAL_USER = Level([{"userToken": []}, {}], lambda caller: UNAUTHORIZED if _bears_bad_token(caller) else None)
+OPTIONAL_KEY = Level([{"partnerKey": []}, {}], lambda caller: UNAUTHORIZED if caller in BAD_KEYS else None)
 MORE_FOR_ADMINISTRATORS = Level([{"userToken": []}, {"adminSession": []}, {}], OPTIONAL_USER.refusal)
 # Without a token, a password is required.
 BEGINS_SESSION = Level(
@@ -113,7 +115,9 @@ class Endpoint:
 
 NOT_FOUND = (404, "Pretoken not found")
 NO_WEBHOOK = Endpoint(WEBHOOKS, status=404, missing="Webhook endpoint not found")
+PREPARED = {f"POST /api/transactions/{name}": Endpoint(OPTIONAL_KEY, body={}) for name in ACTIONS}
 ENDPOINTS = {
+    **PREPARED,
     "GET /api/tokens": Endpoint(PUBLIC, "?limit=0", status=200),
     "GET /api/tokens/trending": Endpoint(PUBLIC, "?order=nonsense"),
     "GET /api/tokens/marketcap": Endpoint(PUBLIC, "?addresses=nonsense"),
@@ -375,7 +379,7 @@ def test_it_admits_the_callers_of_its_level_and_refuses_the_others(name, callers
     for answer in answers.values():
         if answer.status_code >= 400:
             assert answer.headers["Cache-Control"] == "no-store"
-        challenge = "ApiKey " if endpoint.level.scope else "Bearer "
+        challenge = "ApiKey " if endpoint.level.scope or endpoint.level is OPTIONAL_KEY else "Bearer "
         assert answer.headers.get("WWW-Authenticate", "").startswith(challenge) is (answer.status_code == 401)
         assert "Access-Control-Allow-Credentials" not in answer.headers
     if endpoint.level is PUBLIC and not endpoint.is_clock:
@@ -403,9 +407,9 @@ def test_a_form_of_another_site_changes_nothing(name, administrator, kind):
 def test_scripts_of_other_origins_read_what_is_public_and_do_nothing_else(name):
     method, requested = name.partition(" ")[0], "authorization,content-type,x-api-key"
     preflight = {"Access-Control-Request-Method": method, "Access-Control-Request-Headers": requested}
-    # A read whose parameters are in the body.
-    is_read = method == "GET" or name == "POST /api/tokens/fetch-by-pool-addresses"
-    is_public = is_read and ENDPOINTS[name].level in (PUBLIC, MORE_FOR_ADMINISTRATORS)
+    # Reads whose parameters are in the body.
+    is_read = method == "GET" or name in PREPARED or name == "POST /api/tokens/fetch-by-pool-addresses"
+    is_public = is_read and ENDPOINTS[name].level in (PUBLIC, OPTIONAL_KEY, MORE_FOR_ADMINISTRATORS)
     for origin, allowed in ((ELSEWHERE, "*" if is_public else None), (LISTED, LISTED)):
         answer = call(name, {"Origin": origin, **preflight}, method="OPTIONS")
         assert answer.headers.get("Access-Control-Allow-Origin") == allowed

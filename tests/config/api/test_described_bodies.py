@@ -8,6 +8,7 @@ uses this parser.
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
@@ -33,6 +34,9 @@ from tokens.deploying.launch_request import parse_launch_request
 from tokens.deploying.sales.posted_allowlists import ALLOWLIST_BODY
 from tokens.deploying.saved_airdrops import parse_airdrop_request
 from tokens.indexing.serializers import IndexBody, IndexByAddressBody, SaveBody, read_index_body
+from tokens.transactions.actions import ACTIONS
+from tokens.transactions.preparing import parse_body
+from tokens.transactions.views import operation_id
 from tokens.uploads.metadata_documents import encode_document
 
 pytestmark = pytest.mark.django_db
@@ -274,6 +278,7 @@ PARSERS: dict[str, Callable[[Any], Any]] = {
     "saveAirdrop": parse_airdrop_request,
     "savePresaleAllowlist": ALLOWLIST_BODY.parse,
     "saveDeployedToken": valid(SaveBody),
+    **{operation_id(action): partial(parse_body, action) for action in ACTIONS.values()},
     "updateWebhook": endpoint_bodies.parse_changes,
     "uploadMetadata": encode_document,
 }

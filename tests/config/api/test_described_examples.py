@@ -22,7 +22,7 @@ Json = dict[str, Any]
 # Statuses for valid input: the record need not exist, and an upstream need not know the token.
 ACCEPTED = (200, 201, 202, 204, 307, 404, 503)
 # Operations that simulate a launch, which the recorded chain can't.
-LAUNCHES = {"deployToken", "deployTokenV4", "createPretoken"}
+LAUNCHES = {"deployToken", "deployTokenV4", "createPretoken", "prepareLaunch"}
 
 
 def described() -> Json:

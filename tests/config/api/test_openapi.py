@@ -124,7 +124,7 @@ def test_every_credential_is_described(document):
 
 def test_every_operation_of_the_service_has_a_summary_and_one_tag(document):
     tags = {tag["name"] for tag in document["tags"]}
-    assert tags == {"tokens", "feeds", "fees", "deploy", "users", "leaderboard", "events", "operations"}
+    assert tags == {"tokens", "feeds", "fees", "deploy", "transactions", "users", "leaderboard", "events", "operations"}
     for operation in operations(document):
         assert operation["summary"] and not operation["summary"].endswith(".")
         assert len(operation["tags"]) == 1 and set(operation["tags"]) < tags

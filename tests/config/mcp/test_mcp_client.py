@@ -28,13 +28,15 @@ from tests.rows.launch_requests import WALLET, order, pretoken
 from tests.rows.ranking_walks import make_snapshot
 from tests.rows.user_tokens import as_user
 from tests.tokens.market.stored_trades import make_trade, make_traded_token, make_weeks
+from tokens.indexing.index_requests import index_transaction
 from tokens.models import Deployment, Token
 
 # A client with a handshake, and one without.
 MODES = {"legacy": "2025-11-25", "auto": "2026-07-28"}
 PUBLIC = (
     *("search_tokens", "list_tokens", "get_token", "get_integrity", "search_creators", "get_creator", "list_trades"),
-    *("list_candles", "get_leaderboard", "get_status"),
+    *("list_candles", "get_leaderboard", "get_status", "prepare_launch", "prepare_claim_fees"),
+    *("prepare_collect_rewards", "prepare_claim_airdrop", "prepare_claim_vault", "prepare_presale_buy"),
 )
 
 
@@ -156,6 +158,28 @@ def test_it_deploys_with_the_scope(agent, launchpad: Launchpad):
     assert partner.read("deploy_token", **body)["expectedAddress"] == accepted["expectedAddress"]
     state = partner.read("get_deploy_status", requestKey=body["token"]["requestKey"])
     assert state["status"] and Deployment.objects.count() == 1
+
+
+def test_it_prepares_calls_that_the_user_signs(agent, launchpad: Launchpad, unmet_limits: None):
+    public = agent()
+    tools = public.tools()
+    prepared = [name for name in tools if name.startswith("prepare_")]
+    assert len(prepared) == 6 and all(tools[name].annotations.read_only_hint for name in prepared)
+    answer = public.read("prepare_launch", **{"from": WALLET}, **order())
+    assert answer["data"]["from"] == WALLET and answer["predictedAddress"]
+    (token,) = index_transaction(chain_id=CHAIN_ID, tx_hash=launchpad.launch())
+    wallet = {"from": WALLET, "chainId": CHAIN_ID}
+    collected = public.read("prepare_collect_rewards", **wallet, tokenAddresses=[token])
+    assert [call["to"] for call in collected["data"]["calls"]] == [launchpad.deployment.locker]
+    for tool, arguments, error in (
+        ("prepare_claim_fees", {"currencies": [token]}, "NoFeesToClaim()"),
+        ("prepare_claim_vault", {"tokenAddress": token}, "NoBalanceToClaim()"),
+        ("prepare_claim_airdrop", {"tokenAddress": token, "amount": "1", "proof": []}, "InvalidProof()"),
+        ("prepare_presale_buy", {"presaleId": 10**6, "amount": "1"}, "InvalidPresale()"),
+    ):
+        refused = (f"The transaction would be reverted: {error}", "HTTP status 400.")
+        assert public.refusal(tool, **wallet, **arguments) == refused
+    assert not Deployment.objects.exists()
 
 
 def test_it_stores_a_pretoken_of_a_user(agent, issuer, launchpad: Launchpad):

@@ -26,6 +26,8 @@ pytestmark = pytest.mark.django_db
 PUBLIC = {
     *("search_tokens", "list_tokens", "get_token", "list_trending", "list_trades", "list_candles"),
     *("get_leaderboard", "get_status", "get_integrity", "search_creators", "get_creator"),
+    *("prepare_launch", "prepare_claim_fees", "prepare_collect_rewards", "prepare_claim_airdrop"),
+    *("prepare_claim_vault", "prepare_presale_buy"),
 }
 BY_SCOPE = {
     Scope.READ: {"get_uncollected_fees", "get_claimed_fees"},
@@ -76,7 +78,8 @@ def test_each_tool_has_an_operation_and_the_parameters_that_the_table_names():
 
 def test_schemas_are_valid_and_refer_to_nothing_outside():
     of_results = {name for name, tool in installed_tools().items() if "outputSchema" in tool.definition}
-    assert set(installed_tools()) - of_results == {*TOKEN_RECORDS, "list_pretokens"}
+    prepared = {name for name in PUBLIC if name.startswith("prepare_")}
+    assert set(installed_tools()) - of_results == {*TOKEN_RECORDS, "list_pretokens", *prepared}
     for name, tool in installed_tools().items():
         for schema in (tool.definition["inputSchema"], tool.definition.get("outputSchema", OBJECT)):
             Draft202012Validator.check_schema(schema)
@@ -84,7 +87,7 @@ def test_schemas_are_valid_and_refer_to_nothing_outside():
             assert "#/components/" not in json.dumps(schema) and "* `" not in json.dumps(schema)
             assert set(schema.get("$defs", {})) == set(_referred(schema)), name
         assert 40 < len(tool.definition["description"]) < 2_500
-        assert tool.definition["annotations"]["readOnlyHint"] is (tool.method == "GET")
+        assert tool.definition["annotations"]["readOnlyHint"] is (tool.method == "GET" or tool.entry.is_read)
 
 
 def _referred(value):
@@ -106,7 +109,7 @@ def test_a_caller_gets_the_tools_of_the_credential(issuer):
     assert listed(everything | as_user(issuer, 7))[0] == set(installed_tools())
     assert listed(as_user(issuer, 7)) == (PUBLIC | OF_USERS, "private")
     # A model may read the list in every prompt.
-    assert len(request("tools/list").content) < 25_500
+    assert len(request("tools/list").content) < 36_000
     # The list has the table's sequence.
     names = [tool["name"] for tool in result(request("tools/list", everything | as_user(issuer, 7)))["tools"]]
     assert names == [entry.name for entry in TOOLS]

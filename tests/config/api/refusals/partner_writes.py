@@ -64,7 +64,7 @@ _OF_AIRDROP = (
     *wrong("tokenAddress", EVM_ADDRESS, *_NO_ADDRESSES),
     *wrong("tokenAddress", of_evm("on Solana there is no airdrop")[0], MINT),
 )
-_DEPLOY = (
+DEPLOY = (
     *whole(OBJECT, *_NO_OBJECTS),
     *whole(_NO_TOKEN, {}, field="token"),
     Refusal(
@@ -168,8 +168,8 @@ REFUSALS = {
         *wrong("chain_id", "must be a chain that this service reads", 1),
         *wrong("chain_id", CHAIN, 999),
     ),
-    "deployToken": _DEPLOY,
-    "deployTokenV4": _DEPLOY,
+    "deployToken": DEPLOY,
+    "deployTokenV4": DEPLOY,
     "getDeployStatus": (
         *unknown("Deployment not found", requestKey=(PARAMETERS["requestKey"], "5" * 32, "x", "é" * 32, "a/b", "\0")),
     ),

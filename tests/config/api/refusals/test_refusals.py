@@ -20,7 +20,7 @@ from psycopg import sql
 
 from accounts.models import WebhookEndpoint
 from config.api.openapi_examples import PARAMETERS
-from tests.config.api.refusals import feed_reads, partner_writes, people, token_reads
+from tests.config.api.refusals import feed_reads, partner_writes, people, token_reads, transactions
 from tests.config.api.refusals.refusal_rows import ADDRESS, BODY, Refusal, Rows
 from tests.config.api.test_described_bodies import all_fields
 from tests.config.api.test_described_examples import described, json_body, operations_in
@@ -32,7 +32,7 @@ from tokens.models import SavedTree
 pytestmark = pytest.mark.django_db
 
 Json = dict[str, Any]
-TABLES = (token_reads, feed_reads, partner_writes, people)
+TABLES = (token_reads, feed_reads, partner_writes, people, transactions)
 REFUSALS: dict[str, Rows] = {name: rows for table in TABLES for name, rows in table.REFUSALS.items()}
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data; boundary=x")
 MEBIBYTE = 1024 * 1024
