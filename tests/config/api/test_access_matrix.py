@@ -27,7 +27,7 @@ from tests.rows.factories import PersonFactory, PretokenFactory
 from tests.rows.user_tokens import as_user, bearer
 from tokens.transactions.actions import ACTIONS
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("unmet_limits")]
 
 USER_FID, OTHER_FID, ADMINISTRATOR_FID = 5001, 5002, 5003
 UNAUTHORIZED = (401, "Unauthorized")

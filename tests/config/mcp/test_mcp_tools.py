@@ -72,6 +72,7 @@ def test_each_tool_has_an_operation_and_the_parameters_that_the_table_names():
     assert len({entry.name for entry in TOOLS}) == len(TOOLS)
     for entry in TOOLS:
         names = {parameter["name"] for parameter in operations[entry.operation].get("parameters", [])}
+        names |= set(installed_tools()[entry.name].definition["inputSchema"]["properties"])
         assert {*entry.parameters, *entry.required, *entry.defaults} <= names
         assert not operations[entry.operation].get("deprecated")
 
