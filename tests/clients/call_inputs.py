@@ -106,6 +106,54 @@ VALUES: Mapping[str, Callable[[Facts], Any]] = {
     "toolsExchange id": lambda facts: facts.token["factory_address"],
     "toolsPair id": lambda facts: facts.token["pool_address"],
 }
+
+
+def wallet(facts: Facts, **fields: Any) -> Json:
+    """Return an unsigned transaction's body; the wallet is the token's admin."""
+    return {"from": facts.token["admin"], "chainId": CHAIN_ID} | fields
+
+
+def owned(facts: Facts, **fields: Any) -> Json:
+    return wallet(facts, tokenAddress=facts.token["contract_address"], **fields)
+
+
+def of_sale(facts: Facts, **fields: Any) -> Json:
+    """Return a body with a presale that does not exist: what may be done with one depends on its time."""
+    return wallet(facts, presaleId=10**6, **fields)
+
+
+_HASH = "0x" + "ab" * 32
+PREPARED: Mapping[str, Callable[[Facts], Json]] = {
+    "prepareLaunch": lambda facts: {"from": ADMIN, **make_launch_request()},
+    "prepareCollectRewards": lambda facts: wallet(facts, tokenAddresses=[facts.token["contract_address"]]),
+    "prepareClaimFees": lambda facts: wallet(facts, currencies=[facts.dropped]),
+    "prepareClaimVault": owned,
+    "prepareUpdateVaultAdmin": lambda facts: owned(facts, newAdmin=OTHER),
+    "prepareClaimAirdrop": lambda facts: owned(facts, amount="1", proof=[]),
+    "prepareUpdateAirdropAdmin": lambda facts: owned(facts, newAdmin=OTHER),
+    "prepareUpdateAirdropRoot": lambda facts: owned(facts, merkleRoot=_HASH),
+    "prepareReclaimAirdrop": owned,
+    "prepareUpdateImage": lambda facts: owned(facts, image="https://called.example/a.png"),
+    "prepareUpdateMetadata": lambda facts: owned(facts, description=facts.mark),
+    "prepareUpdateAdmin": lambda facts: owned(facts, newAdmin=OTHER),
+    "prepareVerify": owned,
+    "prepareUpdateRewardRecipient": lambda facts: owned(facts, rewardIndex=6, newRecipient=OTHER),
+    "prepareUpdateRewardAdmin": lambda facts: owned(facts, rewardIndex=6, newAdmin=OTHER),
+    "prepareUpdateFeePreference": lambda facts: owned(facts, rewardIndex=6, rewardsToken="Paired"),
+    "preparePresaleBuy": lambda facts: of_sale(facts, amount="1"),
+    "preparePresaleClaim": of_sale,
+    "preparePresaleWithdraw": lambda facts: of_sale(facts, amount="1"),
+    "preparePresaleEnd": lambda facts: of_sale(facts, salt=_HASH),
+    "preparePresaleCollect": of_sale,
+    "prepareUpdateAllowlistRoot": lambda facts: of_sale(facts, merkleRoot=_HASH),
+    "prepareUpdateAllowlistBuyer": lambda facts: of_sale(facts, buyer=OTHER, amount="1"),
+    "prepareUpdateAllowlistState": lambda facts: of_sale(facts, enabled=False),
+}
+# Calls that the contracts accept from any token's admin; the others would be reverted.
+SIMULATED = {
+    *("prepareLaunch", "prepareCollectRewards", "prepareUpdateImage", "prepareUpdateMetadata", "prepareUpdateAdmin"),
+    "prepareVerify",
+}
 # Bodies by operation.
 BODIES: Mapping[str, Callable[[Facts], Json | bytes]] = {
     "beginAdminSession": lambda facts: {"username": "admin", "password": facts.password},
@@ -116,6 +164,7 @@ BODIES: Mapping[str, Callable[[Facts], Json | bytes]] = {
     "fetchByPoolAddresses": lambda facts: {"poolAddresses": [facts.token["pool_address"]]},
     "indexTokenByAddress": lambda facts: {"address": facts.token["contract_address"], "chainId": CHAIN_ID},
     "indexTransaction": lambda facts: {"txHash": facts.token["tx_hash"], "chainId": CHAIN_ID},
+    **PREPARED,
     "replayWebhook": lambda facts: {"afterEventId": 0},
     "reportAgentEvents": lambda facts: {
         "events": [

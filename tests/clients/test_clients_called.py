@@ -18,7 +18,18 @@ from launchboard.description import method_name
 
 from development.clients import CLIENTS, DESCRIPTION
 from development.devchain.anvil import CHAIN_ID
-from tests.clients.call_inputs import AIRDROP, FID, PRESALE, Facts, Inputs, Json, make_inputs, make_launch_request
+from tests.clients.call_inputs import (
+    AIRDROP,
+    FID,
+    PREPARED,
+    PRESALE,
+    SIMULATED,
+    Facts,
+    Inputs,
+    Json,
+    make_inputs,
+    make_launch_request,
+)
 from tests.clients.quick_starts import run_quick_starts
 from tests.clients.strict_types import check_types
 from tests.clients.typescript_package import NodeClient
@@ -33,7 +44,9 @@ STREAM = "text/event-stream"
 # What is off by default.
 ENABLED = {"FEEDS": "dexscreener,dextools,udf,daily", "UPLOAD_STORAGE": "directory"}
 # Refusals that are right: the development chain has no token up to v3.1, and no day that has ended.
-REFUSED = {"dailySums": 404, "estimateRewardsByPoolAddress": 400, "getClaimInfo": 400}
+REFUSED = {"dailySums": 404, "estimateRewardsByPoolAddress": 400, "getClaimInfo": 400} | dict.fromkeys(
+    PREPARED.keys() - SIMULATED, 400
+)
 
 
 @dataclass(frozen=True)
