@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from config.processes.concurrency_limits import node_slot, public_node_slot
 from tokens.chains.addresses import checksum_address
 from tokens.chains.evm.transactions.call_simulation import SimulatedCalls
 from tokens.chains.evm.unsigned_calls import UnsignedCall
+from tokens.chains.rpc.client import query_deadline
 from tokens.deploying.launch_request import LaunchRequest
 from tokens.installation.installed_chains import installed_chain
 from tokens.transactions.action_fields import SENDER
@@ -20,6 +22,8 @@ from tokens.transactions.unsigned_launches import LAUNCH, parse_launch
 
 # Seconds: prices, unlocked amounts and admins may have changed after that.
 _VALID_SECONDS = 600
+# Timeout for all node calls together, which block a thread.
+_SECONDS = 15.0
 # Timeout for a slot among this process's node calls, for partners.
 _SLOT_TIMEOUT_SECONDS = 3.0
 # A created token's address in a 32-byte word.
@@ -47,8 +51,14 @@ def prepare(action: WalletAction, body: Any, *, partner: PartnerKey | None) -> P
     """
     values = parse_body(action, body)
     chain, sender = installed_chain(values["chain_id"]), values["sender"]
-    with public_node_slot() if partner is None else node_slot(timeout=_SLOT_TIMEOUT_SECONDS):
+    slot = public_node_slot() if partner is None else node_slot(timeout=_SLOT_TIMEOUT_SECONDS)
+    with query_deadline(_SECONDS), ExitStack() as slots:
+        # Presale roots are cached, and read in a slot that they take themselves.
+        if action.name == LAUNCH:
+            slots.enter_context(slot)
         calls = action.build(action, {**values, "partner": partner})
+        if action.name != LAUNCH:
+            slots.enter_context(slot)
         simulation = chain.simulate_calls(calls, sender=sender)
     request: LaunchRequest | None = values.get("request")
     # A presale's start returns its id.

@@ -1,5 +1,6 @@
 """Launches that the caller's own wallet signs: same rules and bytes as deployments, without quotas or our wallets."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -49,4 +50,6 @@ def launch_calls(action: WalletAction, values: Values) -> Sequence[UnsignedCall]
     if calls.presale_start is not None:
         presales.check_launch(chain, calls.launch, sender=values["sender"])
         call, text = calls.presale_start, "Start the presale of the token"
-    return [UnsignedCall(to=call.to, data=call.data, value=call.value, text=f"{text} {config.name} ({config.symbol}).")]
+    # Quoted, because names may contain line breaks and whole sentences.
+    name, symbol = (json.dumps(each, ensure_ascii=False) for each in (config.name, config.symbol))
+    return [UnsignedCall(to=call.to, data=call.data, value=call.value, text=f"{text} {name} ({symbol}).")]

@@ -53,7 +53,7 @@ def test_a_presale_is_started_by_a_wallet_that_may(client: Any, own_launchpad: L
     refused = scene.post("launch", **body).json()
     assert refused == {"error": "The transaction would be reverted: Unauthorized()"}
     answer = scene.prepare("launch", **{"from": DEPLOYER}, **body)
-    assert answer["texts"] == ["Start the presale of the token Dog (DOG)."]
+    assert answer["texts"] == ['Start the presale of the token "Dog" ("DOG").']
     assert answer["predictedAddress"] is None
 
 
