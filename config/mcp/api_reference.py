@@ -36,17 +36,17 @@ def api_reference(site_url: str) -> str:
         f"{_INTRODUCTION}The whole description is {site_url}/api/openapi.json.",
         document["info"]["description"],
     ]
-    bodies: dict[str, str] = {}
+    described: dict[str, str] = {}
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
-            parts += _describe_operation(f"{method.upper()} {path}", operation, schemas, bodies)
+            parts += _describe_operation(f"{method.upper()} {path}", operation, schemas, described)
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
 
 
 def _describe_operation(
-    name: str, operation: Schema, schemas: Mapping[str, Schema], bodies: dict[str, str]
+    name: str, operation: Schema, schemas: Mapping[str, Schema], described: dict[str, str]
 ) -> Iterator[str]:
-    """Yield the paragraphs of an operation; `bodies` has the first operation of each body."""
+    """Yield an operation's paragraphs; `described` has the first operation with each body and response."""
     yield f"## {name}"
     is_deprecated = operation.get("deprecated", False)
     yield f"{'Deprecated. ' if is_deprecated else ''}Access: {_access(operation)}."
@@ -63,9 +63,9 @@ def _describe_operation(
     for title, content, kind in (("Body", operation.get("requestBody", {}), bounded), ("Response", success, _kind)):
         schema = content.get("content", {}).get("application/json", {}).get("schema")
         lines = list(_property_lines(schema, schemas, kind)) if schema else []
-        first = bodies.setdefault(schema.get("$ref", name), name) if lines and title == "Body" else name
+        first = described.setdefault(f"{title} {schema.get('$ref', name)}", name) if schema and lines else name
         if first != name:
-            yield f"Body: as of `{first}`."
+            yield f"{title}: as of `{first}`."
         elif lines:
             yield f"{title}:"
             yield "\n".join(lines)

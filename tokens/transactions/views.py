@@ -89,7 +89,7 @@ def action_view(action: WalletAction) -> type[TransactionView]:
             operation_id=operation_id(action),
             description=action.description,
             request=body,
-            responses={200: PreparedTransactionJson, 404: None, 502: None, 503: None},
+            responses={200: PreparedTransactionJson, 404: None, 503: None},
             auth=_SECURITY,
         )
     )
