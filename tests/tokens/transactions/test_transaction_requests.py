@@ -64,7 +64,7 @@ def test_the_contracts_error_is_named_with_the_call(scene: WalletScene) -> None:
 
 def test_a_field_that_a_call_would_ignore_is_refused(scene: WalletScene) -> None:
     token = scene.launch()
-    rule = "must not be given for a token of clanker_v4"
+    rule = "must not be given for clanker_v4 tokens"
     assert scene.post("claim-vault", tokenAddress=token, amount="1").json()["error"] == f"amount {rule}"
     assert scene.post("claim-vault", tokenAddress=token, recipient=OTHER).json()["error"] == f"recipient {rule}"
 
