@@ -61,6 +61,10 @@ class ProgramAccountError(FeesUnavailableError):
     """An account that does not exist, belongs to another program, or has an unknown layout."""
 
 
+class SwapUnavailableError(PermanentError):
+    """A swap that the token's pool does not offer; the text says what it lacks."""
+
+
 class LaunchOptionUnavailableError(PermanentError):
     """The chain has no contract for a launch option; `field` is the option's path in the launch request."""
 

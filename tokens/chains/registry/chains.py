@@ -120,9 +120,14 @@ class ChainInfo:
     v2_factory: str | None = None
     v3_factory: str | None = None
     v3_position_manager: str | None = None
+    v3_quoter: str | None = None
     v4_pool_manager: str | None = None
     v4_position_manager: str | None = None
     v4_state_view: str | None = None
+    v4_quoter: str | None = None
+    # Uniswap's, in release 2.0.
+    universal_router: str | None = None
+    permit2: str | None = None
     # Solana: distinguishes mainnet nodes from test network nodes.
     genesis_hash: str | None = None
     known_deployers: frozenset[str]

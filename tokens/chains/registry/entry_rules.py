@@ -179,9 +179,13 @@ CHAIN_OPTIONAL: Mapping[str, Rule] = {
     "v2_factory": evm_address,
     "v3_factory": evm_address,
     "v3_position_manager": evm_address,
+    "v3_quoter": evm_address,
     "v4_pool_manager": evm_address,
     "v4_position_manager": evm_address,
     "v4_state_view": evm_address,
+    "v4_quoter": evm_address,
+    "universal_router": evm_address,
+    "permit2": evm_address,
 }
 CONTRACT: Mapping[str, Rule] = {"role": _choice("role", ROLES), "address": evm_address}
 
