@@ -21,9 +21,14 @@ _FILE = Path(__file__).parent / "revert_errors.json"
 # Solidity's own two.
 _TEXT = "Error(string)"
 _PANIC = "Panic(uint256)"
-# Errors that wrap another contract's return data -> that data's argument index; the first argument is the reverting
-# contract or command. Uniswap v4's pools wrap hook errors (ERC-7751), and its router wraps command errors.
-_NESTING = {"WrappedError(address,bytes4,bytes,bytes)": 2, "ExecutionFailed(uint256,bytes)": 1}
+# Errors that wrap another contract's return data -> that data's argument index; an earlier first argument is the
+# reverting contract or command. Uniswap v4's pools wrap hook errors (ERC-7751), its router wraps command errors, and
+# its quoter wraps all.
+_NESTING = {
+    "WrappedError(address,bytes4,bytes,bytes)": 2,
+    "ExecutionFailed(uint256,bytes)": 1,
+    "UnexpectedRevertBytes(bytes)": 0,
+}
 
 # Source: docs.soliditylang.org, "Panic via assert and Error via require".
 _PANICS = {
@@ -80,9 +85,9 @@ def _describe(raw: bytes, *, depth: int) -> str:
     if signature == _PANIC:
         return f"Panic(0x{values[0]:02x}): {_PANICS.get(values[0], 'unknown')}"
     if signature in _NESTING and depth < _DEEPEST:
-        where, reason = values[0], values[_NESTING[signature]]
-        inner = _describe(reason, depth=depth + 1) if reason else "no reason"
-        return f"{name}({_value(kinds[0], where)}): {inner}"
+        index = _NESTING[signature]
+        inner = _describe(values[index], depth=depth + 1) if values[index] else "no reason"
+        return f"{name}({_value(kinds[0], values[0])}): {inner}" if index else f"{name}: {inner}"
     return f"{name}({', '.join(_value(kind, value) for kind, value in zip(kinds, values, strict=True))})"
 
 

@@ -95,6 +95,11 @@ DESCRIPTIONS = [
         reverted("ExecutionFailed(uint256,bytes)", 2, bytes.fromhex(wrapped(reverted("PoolLocked()"))[2:])),
         f"ExecutionFailed(2): WrappedError({HOOK}): PoolLocked()",
     ),
+    (
+        reverted("UnexpectedRevertBytes(bytes)", bytes.fromhex(wrapped(reverted("NotAuctionBlock()"))[2:])),
+        f"UnexpectedRevertBytes: WrappedError({HOOK}): NotAuctionBlock()",
+    ),
+    (reverted("UnexpectedRevertBytes(bytes)", b""), "UnexpectedRevertBytes: no reason"),
     ("0xdeadbeef", "an unknown error 0xdeadbeef"),
     ("0xDEADBEEF" + "00" * 32, "an unknown error 0xdeadbeef"),
     ("0x01", "an unknown error 0x01"),
