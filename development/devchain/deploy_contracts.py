@@ -47,6 +47,19 @@ _CONTRACTS = {
     "curve_launchpad": "CurveLaunchpad",
     "plain_launchpad": "PlainLaunchpad",
 }
+# Uniswap's contracts, by their fields, which are their registry keys. They come after the calls, so that an earlier
+# version's chain gets them, too.
+_UNISWAP = {
+    "permit2": "Permit2",
+    "v3_factory": "UniswapV3Factory",
+    "v3_quoter": "QuoterV2",
+    "v4_quoter": "V4Quoter",
+    "universal_router": "UniversalRouter",
+}
+# The creations above and their calls.
+_FIRST_UNISWAP_NONCE = 31
+# The digest of a v3 pool's creation code. Source: github.com/Uniswap/v3-periphery, `PoolAddress.sol`.
+_V3_POOL_CODE = "e34f199b19b2b4f47f68442619d555527d244f78a3297ea89325f843f87b8b54"
 # Role in the registry, which is also the field -> its data layout if launches use the contract.
 _LAYOUTS = {
     "factory": "v4",
@@ -105,6 +118,11 @@ class DevelopmentContracts:
     swap_router: str
     curve_launchpad: str
     plain_launchpad: str
+    permit2: str
+    v3_factory: str
+    v3_quoter: str
+    v4_quoter: str
+    universal_router: str
 
     @property
     def dollar_pool_key(self) -> tuple[str, str, int, int, str]:
@@ -157,12 +175,14 @@ def locate_contracts(rpc_url: str) -> DevelopmentContracts:
     web3 = node_client.connect(rpc_url)
     for field, address in _addresses().items():
         if not web3.eth.get_code(Web3.to_checksum_address(address)):
-            raise NotDeployedError(f"no {_CONTRACTS[field]} at {address}")
+            raise NotDeployedError(f"no {(_CONTRACTS | _UNISWAP)[field]} at {address}")
     return _describe(rpc_url, web3.eth.chain_id)
 
 
 def _addresses() -> dict[str, str]:
-    return {field: _created_address(nonce) for nonce, field in enumerate(_CONTRACTS)}
+    nonces = {field: nonce for nonce, field in enumerate(_CONTRACTS)}
+    nonces |= {field: nonce for nonce, field in enumerate(_UNISWAP, _FIRST_UNISWAP_NONCE)}
+    return {field: _created_address(nonce) for field, nonce in nonces.items()}
 
 
 def _created_address(nonce: int) -> str:
@@ -205,11 +225,28 @@ def _steps(at: DevelopmentContracts) -> list[_ContractCall]:
         "CurveLaunchpad": (["address"] * 2, [at.pool_manager, at.wrapped_native]),
         "PlainLaunchpad": (["address"], [at.pool_manager]),
     }
-    creations = [
-        _ContractCall(to=None, data=load_artifact(name).bytecode + encode(*arguments.get(name, ([], []))).hex())
-        for name in _CONTRACTS.values()
-    ]
-    return creations + _dollar_pool(at) + _presale(at)
+    creations = [_creation(name, *arguments.get(name, ([], []))) for name in _CONTRACTS.values()]
+    return creations + _dollar_pool(at) + _presale(at) + _uniswap(at)
+
+
+def _uniswap(at: DevelopmentContracts) -> list[_ContractCall]:
+    """Return the creations of Uniswap's contracts. The router can't reach Uniswap v2 or position managers here."""
+    none = "0x" + "00" * 20
+    digests = [bytes(32), bytes.fromhex(_V3_POOL_CODE)]
+    router = (at.permit2, at.wrapped_native, none, at.v3_factory, *digests, at.pool_manager, none, none)
+    arguments: dict[str, tuple[list[str], list[Any]]] = {
+        "QuoterV2": (["address"] * 2, [at.v3_factory, at.wrapped_native]),
+        "V4Quoter": (["address"], [at.pool_manager]),
+        "UniversalRouter": (
+            ["(address,address,address,address,bytes32,bytes32,address,address,address)"],
+            [router],
+        ),
+    }
+    return [_creation(name, *arguments.get(name, ([], []))) for name in _UNISWAP.values()]
+
+
+def _creation(name: str, types: list[str], values: list[Any]) -> _ContractCall:
+    return _ContractCall(to=None, data=load_artifact(name).bytecode + encode(types, values).hex())
 
 
 def _dollar_pool(at: DevelopmentContracts) -> list[_ContractCall]:
@@ -276,6 +313,7 @@ def _write(chains_file: Path, at: DevelopmentContracts) -> None:
         f'v4_position_manager = "{at.position_manager}"',
         "# The stand-in of the pool manager has the getters of both.",
         f'v4_state_view = "{at.pool_manager}"',
+        *(f'{field} = "{addresses[field]}"' for field in _UNISWAP),
         "quote_tokens = [",
         f'  {{ symbol = "WETH", address = "{at.wrapped_native}", decimals = 18, tick = -230400 }},',
         f'  {{ symbol = "USDC", address = "{at.usd}", decimals = 6, tick = -424400, stable = true }},',

@@ -19,6 +19,8 @@ from web3.exceptions import TimeExhausted
 from web3.types import RPCEndpoint, TxReceipt
 
 ARTIFACTS = Path(__file__).resolve().parent / "artifacts"
+# Uniswap's own contracts, as their packages have them; without interfaces.
+UNISWAP = ARTIFACTS.with_name("uniswap")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +34,9 @@ class Artifact:
 
 @cache
 def load_artifact(name: str) -> Artifact:
-    """Return the artifact of a contract, such as "Factory". Raises FileNotFoundError if there is none."""
-    content = json.loads((ARTIFACTS / f"{name}.json").read_text(encoding="utf-8"))
+    """Return the artifact of a contract, such as "Factory" or "Permit2". Raises FileNotFoundError if there is none."""
+    own = ARTIFACTS / f"{name}.json"
+    content = json.loads((own if own.exists() else UNISWAP / own.name).read_text(encoding="utf-8"))
     return Artifact(name=content["contractName"], abi=content["abi"], bytecode=content["bytecode"])
 
 

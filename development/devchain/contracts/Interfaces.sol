@@ -71,6 +71,17 @@ struct SwapFees {
     bool paysPaired;
 }
 
+/// A swap within a lock, as Uniswap v4 has it.
+struct SwapParams {
+    bool zeroForOne;
+    int256 amountSpecified;
+    uint160 sqrtPriceLimitX96;
+}
+
+interface IUnlockCallback {
+    function unlockCallback(bytes calldata data) external returns (bytes memory);
+}
+
 interface IERC20 {
     function balanceOf(address owner) external view returns (uint256);
     function transfer(address to, uint256 amount) external returns (bool);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {IHook, IPoolManager, Payments, PoolKey, SwapFees, Unauthorized} from "./Interfaces.sol";
+import {IHook, IPoolManager, Payments, PoolKey, SwapFees, SwapParams, Unauthorized} from "./Interfaces.sol";
+import {Lock} from "./Lock.sol";
 import {SwapMath} from "./SwapMath.sol";
 import {TickPrice} from "./TickPrice.sol";
 
 /// A stand-in for Uniswap v4's PoolManager: swaps of an exact input with v4's arithmetic, and its events Initialize,
-/// ModifyLiquidity and Swap. Callers pay by allowance instead of within a lock, a position is of one currency, and fees
-/// belong to the positions by liquidity, whatever their ticks. It is its own StateView: that contract's getters, which
-/// read it from outside, are here.
-contract PoolManager is IPoolManager {
+/// ModifyLiquidity and Swap. The development contracts pay by allowance instead of within a lock, a position is of one
+/// currency, and fees belong to the positions by liquidity, whatever their ticks. It is its own StateView: that
+/// contract's getters, which read it from outside, are here. Uniswap's quoter and router swap within a lock: see Lock.
+contract PoolManager is IPoolManager, Lock {
     using Payments for address;
 
     struct Pool {
@@ -78,6 +79,8 @@ contract PoolManager is IPoolManager {
     error NotOneSided();
     error NoLiquidity();
 
+    /// What hooks hold in here for the launchpad after swaps within a lock; the pool's next swap pays it.
+    mapping(address hook => mapping(address currency => uint256)) private _held;
     /// The only contract that may take fees out.
     address public immutable locker;
     mapping(bytes32 id => Pool) private _pools;
@@ -162,6 +165,7 @@ contract PoolManager is IPoolManager {
         external
         returns (uint256 amountOut)
     {
+        _claimHeld(key);
         (bytes32 id, Pool storage pool) = _find(key);
         bool zeroForOne = currencyIn == key.currency0;
         if (!zeroForOne && currencyIn != key.currency1) revert InvalidCurrency();
@@ -169,7 +173,7 @@ contract PoolManager is IPoolManager {
         uint256 teamFee = fees.paysPaired ? amountIn * _scaled(fees.protocolFee) / 1 ether : 0;
         if (fees.paysPaired) _mint(key.hooks, currencyIn, teamFee);
         uint256 paid;
-        (paid, amountOut) = _trade(pool, zeroForOne, amountIn - teamFee, fees.lpFee);
+        (paid, amountOut) = _trade(pool, zeroForOne, -int256(amountIn - teamFee), fees.lpFee);
         if (paid == 0) revert NoLiquidity();
         _emitSwap(id, pool, zeroForOne, paid, amountOut, fees.lpFee);
         currencyIn.pull(msg.sender, paid + teamFee);
@@ -181,6 +185,19 @@ contract PoolManager is IPoolManager {
         }
         _claim(key.hooks, fees.paysPaired ? currencyIn : currencyOut, teamFee);
         currencyOut.pay(recipient, amountOut);
+    }
+
+    /// As v4's: the amount is negative for an exact input, positive for an exact output, and so is a debt in the answer.
+    /// The caller settles before its lock ends. The price has no limit. Hooks take no data.
+    function swap(PoolKey calldata key, SwapParams calldata params, bytes calldata) external returns (int256 delta) {
+        _requireLock();
+        _claimHeld(key);
+        (bytes32 id, Pool storage pool) = _find(key);
+        (int256 amountIn, int256 amountOut) = _swapWithin(key, id, pool, params);
+        (int256 amount0, int256 amount1) = params.zeroForOne ? (-amountIn, amountOut) : (amountOut, -amountIn);
+        _account(msg.sender, key.currency0, amount0);
+        _account(msg.sender, key.currency1, amount1);
+        return amount0 << 128 | int256(uint256(uint128(int128(amount1))));
     }
 
     /// Puts fees aside without a swap: the launched side comes out of the positions, as if traders had just sold it there;
@@ -205,6 +222,45 @@ contract PoolManager is IPoolManager {
         (pool.fees0, pool.fees1) = (0, 0);
         if (amount0 != 0) key.currency0.pay(recipient, amount0);
         if (amount1 != 0) key.currency1.pay(recipient, amount1);
+    }
+
+    /// The launchpad's fee is in the paired token, on top of what the pool takes or out of what it gives, as the real
+    /// hook's four cases have it.
+    function _swapWithin(PoolKey calldata key, bytes32 id, Pool storage pool, SwapParams calldata params)
+        private
+        returns (int256, int256)
+    {
+        SwapFees memory fees = _feesOf(key, id, params.zeroForOne);
+        bool exactIn = params.amountSpecified < 0;
+        int256 specified = params.amountSpecified;
+        uint256 teamFee;
+        if (exactIn && fees.paysPaired) {
+            teamFee = uint256(-specified) * _scaled(fees.protocolFee) / 1 ether;
+            specified += int256(teamFee);
+        } else if (!exactIn && !fees.paysPaired) {
+            teamFee = uint256(specified) * (uint256(fees.protocolFee) * 1 ether / (SwapMath.MILLION - fees.protocolFee)) / 1 ether;
+            specified += int256(teamFee);
+        }
+        (uint256 paid, uint256 got) = _trade(pool, params.zeroForOne, specified, fees.lpFee);
+        _emitSwap(id, pool, params.zeroForOne, paid, got, fees.lpFee);
+        if (exactIn != fees.paysPaired) {
+            teamFee = (exactIn ? got : paid) * fees.protocolFee / SwapMath.MILLION;
+        }
+        bool inPaid = params.zeroForOne == fees.paysPaired;
+        if (key.hooks != address(0)) {
+            _mint(key.hooks, inPaid ? key.currency0 : key.currency1, teamFee);
+            _held[key.hooks][inPaid ? key.currency0 : key.currency1] += teamFee;
+        }
+        return fees.paysPaired ? (int256(paid + teamFee), int256(got)) : (int256(paid), int256(got) - int256(teamFee));
+    }
+
+    function _claimHeld(PoolKey calldata key) private {
+        for (uint256 i = 0; i < 2; i++) {
+            address currency = i == 0 ? key.currency0 : key.currency1;
+            uint256 amount = _held[key.hooks][currency];
+            _held[key.hooks][currency] = 0;
+            _claim(key.hooks, currency, amount);
+        }
     }
 
     /// The share of a specified amount, with which the fee is the wanted part of the rest.
@@ -246,17 +302,19 @@ contract PoolManager is IPoolManager {
         return IHook(key.hooks).swapFees(id, zeroForOne);
     }
 
-    /// Moves the price, from one end of positions to the next, until the input is used or no liquidity is left.
-    function _trade(Pool storage pool, bool zeroForOne, uint256 amountIn, uint24 fee)
+    /// Moves the price, from one end of positions to the next, until the input (negative) or the output (positive) is
+    /// used, or no liquidity is left.
+    function _trade(Pool storage pool, bool zeroForOne, int256 specified, uint24 fee)
         private
         returns (uint256 paid, uint256 amountOut)
     {
         uint256 feePaid;
-        while (paid < amountIn) {
+        while (specified != 0) {
             (bool found, int24 next) = _nextTick(pool, zeroForOne);
             if (!found) break;
             uint160 target = TickPrice.rootOf(next);
-            SwapMath.Step memory step = SwapMath.stepTo(target, pool.root, pool.liquidity, amountIn - paid, fee);
+            SwapMath.Step memory step = SwapMath.stepTo(target, pool.root, pool.liquidity, specified, fee);
+            specified += specified < 0 ? int256(step.amountIn + step.fee) : -int256(step.amountOut);
             paid += step.amountIn + step.fee;
             feePaid += step.fee;
             amountOut += step.amountOut;

@@ -17,22 +17,29 @@ library SwapMath {
 
     error TooLarge();
 
-    /// Swaps up to `left`, fee included, towards `target`.
-    function stepTo(uint160 target, uint160 root, uint128 liquidity, uint256 left, uint24 fee)
+    /// Swaps up to `left` towards `target`: an input, fee included, if negative, or else an output.
+    function stepTo(uint160 target, uint160 root, uint128 liquidity, int256 left, uint24 fee)
         internal
         pure
         returns (Step memory step)
     {
         bool zeroForOne = target <= root;
-        uint256 withoutFee = left * (MILLION - fee) / MILLION;
-        uint256 toTarget = _amountIn(zeroForOne, target, root, liquidity);
-        bool reached = withoutFee >= toTarget;
-        step.root = reached ? target : _rootAfter(zeroForOne, root, liquidity, withoutFee);
-        step.amountIn = reached ? toTarget : _amountIn(zeroForOne, step.root, root, liquidity);
-        step.fee = reached ? mulDivUp(toTarget, fee, MILLION - fee) : left - step.amountIn;
-        step.amountOut = zeroForOne
-            ? mulDiv(liquidity, root - step.root, ONE)
-            : mulDiv(uint256(liquidity) << 96, step.root - root, step.root) / root;
+        if (left < 0) {
+            uint256 withoutFee = uint256(-left) * (MILLION - fee) / MILLION;
+            uint256 toTarget = _amountIn(zeroForOne, target, root, liquidity);
+            bool reached = withoutFee >= toTarget;
+            step.root = reached ? target : _rootAfter(zeroForOne, root, liquidity, withoutFee);
+            step.amountIn = reached ? toTarget : _amountIn(zeroForOne, step.root, root, liquidity);
+            step.fee = reached ? mulDivUp(toTarget, fee, MILLION - fee) : uint256(-left) - step.amountIn;
+            step.amountOut = _amountOut(zeroForOne, step.root, root, liquidity);
+        } else {
+            uint256 toTarget = _amountOut(zeroForOne, target, root, liquidity);
+            bool reached = uint256(left) >= toTarget;
+            step.root = reached ? target : _rootBefore(zeroForOne, root, liquidity, uint256(left));
+            step.amountOut = reached ? toTarget : uint256(left);
+            step.amountIn = _amountIn(zeroForOne, step.root, root, liquidity);
+            step.fee = mulDivUp(step.amountIn, fee, MILLION - fee);
+        }
     }
 
     /// The liquidity of an amount of currency 0 above the price, or else of currency 1 below it.
@@ -75,6 +82,22 @@ library SwapMath {
     function _amountIn(bool zeroForOne, uint160 target, uint160 root, uint128 liquidity) private pure returns (uint256) {
         if (!zeroForOne) return mulDivUp(liquidity, target - root, ONE);
         return mulDivUp(mulDivUp(uint256(liquidity) << 96, root - target, root), 1, target);
+    }
+
+    function _amountOut(bool zeroForOne, uint160 target, uint160 root, uint128 liquidity) private pure returns (uint256) {
+        if (zeroForOne) return mulDiv(liquidity, root - target, ONE);
+        return mulDiv(uint256(liquidity) << 96, target - root, target) / root;
+    }
+
+    /// The price at which the pool has paid so much.
+    function _rootBefore(bool zeroForOne, uint160 root, uint128 liquidity, uint256 amountOut)
+        private
+        pure
+        returns (uint160)
+    {
+        if (zeroForOne) return uint160(root - mulDivUp(amountOut, ONE, liquidity));
+        uint256 scaled = uint256(liquidity) << 96;
+        return uint160(mulDivUp(scaled, root, scaled - amountOut * root));
     }
 
     function _rootAfter(bool zeroForOne, uint160 root, uint128 liquidity, uint256 amountIn)
