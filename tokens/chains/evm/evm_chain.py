@@ -10,6 +10,9 @@ from tokens.chains.evm.generations.v4 import pool_fees
 from tokens.chains.evm.logs import launch_search, log_filters
 from tokens.chains.evm.logs.log_reading import LogReader
 from tokens.chains.evm.logs.receipt_reading import ReceiptReader
+from tokens.chains.evm.swapping import swap_offers
+from tokens.chains.evm.swapping.quotes import SwapTerms
+from tokens.chains.evm.swapping.swap_offers import SwapOffer
 from tokens.chains.evm.transactions import (
     account_state,
     broadcast,
@@ -205,6 +208,15 @@ class Chain:
         contract error, SenderBalanceTooLowError where the balance is below the calls' values, NodeUnavailableError.
         """
         return call_simulation.simulate_calls(self.rpc, calls, sender=sender)
+
+    def offer_swap(self, terms: SwapTerms, *, payer: str) -> SwapOffer:
+        """Return a swap by the chain's own quoter, with the calls that keep its quote, and their simulation.
+
+        Five requests or less. Raises SwapUnavailableError where the pool can't serve the terms, or where the calls
+        would do anything else than the quote states; UnknownContractError where the registry lacks a contract;
+        CallWouldRevertError, SenderBalanceTooLowError, NodeUnavailableError.
+        """
+        return swap_offers.offer_swap(self.rpc, self.info, terms, payer=payer)
 
     def explain_revert(self, call: ContractCall, *, sender: str, block: int, gas: int) -> str:
         """Return why the call with this sender and gas limit was reverted in a block; empty where unknown.

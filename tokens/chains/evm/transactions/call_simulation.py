@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tokens.chains.abi.codec import Log
 from tokens.chains.abi.reverts import describe_revert
 from tokens.chains.addresses import ZERO_ADDRESS, checksum_address
 from tokens.chains.errors import CallWouldRevertError, SenderBalanceTooLowError
@@ -38,10 +39,11 @@ _FAILED, _SUCCEEDED = "0x0", "0x1"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SimulatedCall:
-    """A simulated call: the gas that it used, after refunds, and its return data as hex."""
+    """A simulated call: the gas that it used, after refunds, its return data as hex, and its logs."""
 
     gas_used: int
     output: str
+    logs: tuple[Log, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,13 +60,18 @@ class SimulatedCalls:
     changes: Mapping[str, int]
 
 
-def simulate_calls(rpc: RpcClient, calls: Sequence[UnsignedCall], *, sender: str) -> SimulatedCalls:
-    """Implement `Chain.simulate_calls`."""
-    parent = read_newest_header(rpc)
-    # Some nodes take the time of the parent, which may be old on a chain with few blocks: locks would seem to hold.
-    seconds = max(int(time.time()), parent.time + 1)
+def simulate_calls(
+    rpc: RpcClient, calls: Sequence[UnsignedCall], *, sender: str, beside: SimulatedCalls | None = None
+) -> SimulatedCalls:
+    """Implement `Chain.simulate_calls`; `beside` is an earlier simulation whose block and time these calls share."""
+    if beside is None:
+        parent = read_newest_header(rpc)
+        # Some nodes take the time of the parent, which may be old on a chain with few blocks: locks would seem to hold.
+        number, seconds = parent.number, max(int(time.time()), parent.time + 1)
+    else:
+        number, seconds = beside.block_number, beside.time
     block = {
-        "blockOverrides": {"number": hex(parent.number + 1), "time": hex(seconds)},
+        "blockOverrides": {"number": hex(number + 1), "time": hex(seconds)},
         "calls": [
             {"from": sender, "to": call.to, "data": call.data, "value": hex(call.value), "gas": hex(MAX_GAS)}
             for call in calls
@@ -82,16 +89,16 @@ def simulate_calls(rpc: RpcClient, calls: Sequence[UnsignedCall], *, sender: str
                 return _read_revert(entry, index=index)
             if entry.get("status") != _SUCCEEDED:
                 raise MalformedResponseError("something else in the place of a status")
-        logs = [log for entry in entries for log in _objects(entry.get("logs"), of="logs")]
+        simulated_calls = tuple(map(_read_call, entries))
         return SimulatedCalls(
-            block_number=parent.number,
+            block_number=number,
             time=seconds,
-            calls=tuple(map(_read_call, entries)),
-            changes=_sum_changes(logs, account=sender),
+            calls=simulated_calls,
+            changes=_sum_changes([log for call in simulated_calls for log in call.logs], account=sender),
         )
 
     simulation = {"blockStateCalls": [block], "traceTransfers": True}
-    requests = [(_METHOD, (simulation, hex(parent.number)))]
+    requests = [(_METHOD, (simulation, hex(number)))]
     outcome = rpc.query(requests, parse=parse, policy=QueryPolicy(rare_method=_METHOD))
     if isinstance(outcome, SimulatedCalls):
         return outcome
@@ -107,7 +114,13 @@ def _objects(value: object, *, of: str, count: int | None = None) -> list[dict[s
 
 def _read_call(entry: Mapping[str, object]) -> SimulatedCall:
     gas_used = parse_quantity(entry.get("gasUsed"), below=MAX_GAS + 1)
-    return SimulatedCall(gas_used=gas_used, output=parse_data(entry.get("returnData")))
+    logs = tuple(map(_read_log, _objects(entry.get("logs"), of="logs")))
+    return SimulatedCall(gas_used=gas_used, output=parse_data(entry.get("returnData")), logs=logs)
+
+
+def _read_log(log: Mapping[str, object]) -> Log:
+    topics = [parse_hash(topic) for topic in parse_list(log.get("topics"), of="topics")]
+    return {"address": parse_log_address(log.get("address")), "topics": topics, "data": parse_data(log.get("data"))}
 
 
 def _read_revert(entry: Mapping[str, object], *, index: int) -> CallWouldRevertError:
@@ -118,16 +131,16 @@ def _read_revert(entry: Mapping[str, object], *, index: int) -> CallWouldRevertE
     return CallWouldRevertError(reason, data=str(data), index=index)
 
 
-def _sum_changes(logs: Sequence[Mapping[str, object]], *, account: str) -> dict[str, int]:
+def _sum_changes(logs: Sequence[Log], *, account: str) -> dict[str, int]:
     changes: dict[str, int] = {}
     for log in logs:
-        topics = parse_list(log.get("topics"), of="topics")
+        topics = log["topics"]
         if len(topics) != _TRANSFER_TOPICS or topics[0] != _TRANSFER:
             continue
-        emitter = parse_log_address(log.get("address"))
+        emitter = log["address"]
         currency = ZERO_ADDRESS if emitter.lower() == _COIN else checksum_address(emitter)
-        giver, taker = (checksum_address(f"0x{parse_hash(topic)[-40:]}") for topic in topics[1:])
-        amount = _amount(parse_data(log.get("data")))
+        giver, taker = (checksum_address(f"0x{topic[-40:]}") for topic in topics[1:])
+        amount = _amount(log["data"])
         changes[currency] = changes.get(currency, 0) + amount * ((taker == account) - (giver == account))
     return {currency: change for currency, change in changes.items() if change}
 

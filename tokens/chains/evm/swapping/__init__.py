@@ -1,0 +1,1 @@
+"""Swaps in tokens' own pools: routes, quotes by Uniswap's quoters, router calldata, allowances, and costs."""
