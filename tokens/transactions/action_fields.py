@@ -20,16 +20,19 @@ _BYTES = re.compile(f"0[xX](?:[0-9a-fA-F]{{2}}){{0,{_MAX_PROOF_BYTES}}}")
 address = scalars.evm_address("contract of these launchpads")
 
 
-def wei(*, least: int) -> Rule:
-    """Return the rule for an amount: a JSON number would lose digits in most clients."""
+def wei(*, least: int, most: int = _MAX_UINT) -> Rule:
+    """Return the rule for an amount: a JSON number would lose digits in most clients.
+
+    `most` is a power of two less one.
+    """
 
     pattern = "^0*[1-9][0-9]*$" if least else "^[0-9]+$"
 
     @described({"type": "string", "pattern": pattern, "maxLength": _MOST_DIGITS})
     def rule(value: Any) -> int:
         amount = int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else -1
-        if not least <= amount <= _MAX_UINT:
-            raise ValueError(f"must be a whole number as a text of digits, from {least} to 2^256 - 1")
+        if not least <= amount <= most:
+            raise ValueError(f"must be a whole number as a text of digits, from {least} to 2^{most.bit_length()} - 1")
         return amount
 
     return rule

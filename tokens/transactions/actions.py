@@ -7,6 +7,7 @@ from tokens.deploying.launch_request import UNSIGNED_LAUNCH_KEYS
 from tokens.deploying.rules import token_texts
 from tokens.transactions import action_fields, call_building
 from tokens.transactions.call_building import WalletAction
+from tokens.transactions.token_swaps import SWAP, SWAP_FIELDS, swap_offer
 from tokens.transactions.unsigned_launches import LAUNCH, launch_calls
 
 _OPTIONAL_AMOUNT = FieldRule(
@@ -43,6 +44,15 @@ _ACTIONS = (
         fields=UNSIGNED_LAUNCH_KEYS,
         build=launch_calls,
         creates_token=True,
+    ),
+    WalletAction(
+        name=SWAP,
+        description="Prepare a purchase or a sale of a token in its own pool, with a quote.\n\nThe chain's own Uniswap"
+        " quoter quotes, hooks included. The calls are simulated in the same block: a difference of one unit is 400. In"
+        " a launch's first seconds the sniper fee falls with each second, so that a later block gives more. An ERC-20"
+        " is paid through Permit2: approvals that `from` lacks are calls before the swap.",
+        fields=SWAP_FIELDS,
+        build=swap_offer,
     ),
     WalletAction(
         name="collect-rewards",

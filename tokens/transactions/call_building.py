@@ -7,6 +7,7 @@ from typing import Any
 from config.http.errors import PermanentError
 from config.parsing.json_rules import REQUIRED, FieldRule, InvalidFieldsError, Problem
 from tokens.chains.evm.action_calls import ACTION_CALLS, LAUNCHED, PRESALES, CallTemplate
+from tokens.chains.evm.swapping.swap_offers import SwapOffer
 from tokens.chains.evm.unsigned_calls import UnsignedCall
 from tokens.chains.launching.launch_calls import on_chain_json
 from tokens.chains.registry.chains import ChainInfo
@@ -37,7 +38,8 @@ class WalletAction:
     name: str
     description: str
     fields: Mapping[str, FieldRule]
-    build: "Callable[[WalletAction, Values], Sequence[UnsignedCall]]"
+    # An offer has its simulation, too.
+    build: "Callable[[WalletAction, Values], Sequence[UnsignedCall] | SwapOffer]"
     # Whether the last call creates a token, and returns its address.
     creates_token: bool = False
 
@@ -47,7 +49,7 @@ def token_calls(action: WalletAction, values: Values) -> list[UnsignedCall]:
 
     Raises UnknownTokenError, UnsupportedChainError, InvalidFieldsError.
     """
-    return [_token_call(action, values, token=_find_token(values["chain_id"], values["token"]))]
+    return [_token_call(action, values, token=find_token(values["chain_id"], values["token"]))]
 
 
 def presale_calls(action: WalletAction, values: Values) -> list[UnsignedCall]:
@@ -62,7 +64,7 @@ def presale_calls(action: WalletAction, values: Values) -> list[UnsignedCall]:
 def reward_collections(action: WalletAction, values: Values) -> list[UnsignedCall]:
     """Return a call for each token. Raises as `token_calls`."""
     return [
-        _token_call(action, values, token=_find_token(values["chain_id"], address), calls="collect-rewards")
+        _token_call(action, values, token=find_token(values["chain_id"], address), calls="collect-rewards")
         for address in dict.fromkeys(values["tokens"])
     ]
 
@@ -82,7 +84,7 @@ def fee_claims(action: WalletAction, values: Values) -> list[UnsignedCall]:
 
 def airdrop_claim(action: WalletAction, values: Values) -> list[UnsignedCall]:
     """Return the claim with the body's proof, or else with the one for the stored entry. Raises as `token_calls`."""
-    token, account = _find_token(values["chain_id"], values["token"]), values["account"] or values["sender"]
+    token, account = find_token(values["chain_id"], values["token"]), values["account"] or values["sender"]
     if (values["amount"] is None) != (values["proof"] is None):
         raise InvalidFieldsError([("proof", "must be given with amount, and amount with proof")])
     amount, proof = values["amount"], values["proof"]
@@ -124,7 +126,8 @@ def _chain(chain_id: int) -> ChainInfo:
     return info
 
 
-def _find_token(chain_id: int, address: str) -> Token:
+def find_token(chain_id: int, address: str) -> Token:
+    """Return the token at an address on an EVM chain. Raises UnknownTokenError, UnsupportedChainError."""
     _chain(chain_id)
     token = Token.objects.at_address(address, chain_id=chain_id).first()
     if token is None:

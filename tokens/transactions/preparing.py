@@ -11,6 +11,7 @@ from accounts.models import PartnerKey
 from config.parsing.json_rules import InvalidFieldsError, parse_object
 from config.processes.concurrency_limits import node_slot, public_node_slot
 from tokens.chains.addresses import checksum_address
+from tokens.chains.evm.swapping.swap_offers import SwapOffer
 from tokens.chains.evm.transactions.call_simulation import SimulatedCalls
 from tokens.chains.evm.unsigned_calls import UnsignedCall
 from tokens.chains.rpc.client import query_deadline
@@ -18,6 +19,7 @@ from tokens.deploying.launch_request import LaunchRequest
 from tokens.installation.installed_chains import installed_chain
 from tokens.transactions.action_fields import SENDER
 from tokens.transactions.call_building import WalletAction
+from tokens.transactions.token_swaps import SWAP
 from tokens.transactions.unsigned_launches import LAUNCH, parse_launch
 
 # Seconds: prices, unlocked amounts and admins may have changed after that.
@@ -26,6 +28,8 @@ _VALID_SECONDS = 600
 _SECONDS = 15.0
 # Timeout for a slot among this process's node calls, for partners.
 _SLOT_TIMEOUT_SECONDS = 3.0
+# Actions whose calls depend on simulations.
+_BUILT_IN_SLOT = frozenset({LAUNCH, SWAP})
 # A created token's address in a 32-byte word.
 _ADDRESS_WORD = re.compile(r"0x0{24}([0-9a-fA-F]{40})")
 
@@ -41,25 +45,30 @@ class PreparedTransaction:
     predicted_address: str | None
     # Unix seconds.
     valid_until: int
+    offer: SwapOffer | None = None
 
 
 def prepare(action: WalletAction, body: Any, *, partner: PartnerKey | None) -> PreparedTransaction:
     """Parse a body, build the action's calls, and simulate them at the newest block.
 
     Raises InvalidFieldsError, UnknownTokenError, UnsupportedChainError, LaunchOptionUnavailableError, NoPresalesError,
-    WouldRevertError, SenderBalanceTooLowError, NodeUnavailableError, BusyError.
+    WouldRevertError, SwapUnavailableError, UnknownContractError, SenderBalanceTooLowError, NodeUnavailableError,
+    BusyError.
     """
     values = parse_body(action, body)
     chain, sender = installed_chain(values["chain_id"]), values["sender"]
     slot = public_node_slot() if partner is None else node_slot(timeout=_SLOT_TIMEOUT_SECONDS)
     with query_deadline(_SECONDS), ExitStack() as slots:
         # Presale roots are cached, and read in a slot that they take themselves.
-        if action.name == LAUNCH:
+        if action.name in _BUILT_IN_SLOT:
             slots.enter_context(slot)
-        calls = action.build(action, {**values, "partner": partner})
-        if action.name != LAUNCH:
+        built = action.build(action, {**values, "partner": partner})
+        if action.name not in _BUILT_IN_SLOT:
             slots.enter_context(slot)
-        simulation = chain.simulate_calls(calls, sender=sender)
+        # An offer is simulated with its quote.
+        offer = built if isinstance(built, SwapOffer) else None
+        calls = built.calls if isinstance(built, SwapOffer) else built
+        simulation = offer.simulation if offer else chain.simulate_calls(calls, sender=sender)
     request: LaunchRequest | None = values.get("request")
     # A presale's start returns its id.
     creates_token = action.creates_token and (request is None or request.config.presale is None)
@@ -69,7 +78,8 @@ def prepare(action: WalletAction, body: Any, *, partner: PartnerKey | None) -> P
         calls=calls,
         simulation=simulation,
         predicted_address=_created_address(simulation.calls[-1].output) if creates_token else None,
-        valid_until=int(time.time()) + _VALID_SECONDS,
+        valid_until=offer.terms.deadline if offer else int(time.time()) + _VALID_SECONDS,
+        offer=offer,
     )
 
 

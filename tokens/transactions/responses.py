@@ -1,14 +1,16 @@
 """The transaction endpoints' response."""
 
-from typing import Annotated, TypedDict
+from typing import Annotated, Literal, TypedDict
 
 from config.parsing.response_types import Keywords
 from tokens.chains.addresses import Address
+from tokens.chains.evm.swapping.swap_offers import SwapOffer
 from tokens.chains.evm.transactions.dry_run import MAX_GAS
 from tokens.transactions.preparing import PreparedTransaction
 
 _VERSION = "2.0.0"
 
+_Digits = Annotated[str, Keywords(pattern="^[0-9]+$")]
 _Hex = Annotated[str, Keywords(pattern="^0x([0-9a-f]{2})*$")]
 _Quantity = Annotated[str, Keywords(pattern="^0x(0|[1-9a-f][0-9a-f]*)$")]
 
@@ -67,6 +69,63 @@ class PreparedTransactionJson(TypedDict):
     simulation: CallsSimulation
     predictedAddress: Annotated[Address | None, "Address of the token that the calls create; null if they create none."]
     validUntil: Annotated[int, "Unix seconds. Request the calls anew after it: the chain may have changed."]
+
+
+class SwapFeeJson(TypedDict):
+    """A fee within the quote's amounts."""
+
+    kind: Annotated[
+        Literal["lp", "sniper", "hook"],
+        "`lp`: for the liquidity. `sniper`: in its place while the launch's MEV module sets more. `hook`: for the"
+        " launchpad.",
+    ]
+    currency: Annotated[Address, "Zero address: the native coin."]
+    amount: Annotated[_Digits, "Smallest units."]
+    rate: Annotated[int | None, "Parts per million of what the pool receives; null for a hook's fee."]
+
+
+class SwapQuoteJson(TypedDict):
+    """Quote, its limits, and the swap's costs."""
+
+    currencyIn: Annotated[Address, "What `from` pays; zero address: the native coin."]
+    currencyOut: Annotated[Address, "What `from` receives."]
+    amountIn: Annotated[_Digits, "Smallest units, with all fees."]
+    amountOut: Annotated[_Digits, "Smallest units, after all fees."]
+    mostIn: Annotated[_Digits, "The swap reverts rather than taking more."]
+    leastOut: Annotated[_Digits, "The swap reverts rather than paying less."]
+    deadline: Annotated[int, "Unix seconds; the swap reverts after it."]
+    priceImpact: Annotated[
+        float, "Share that the pool pays less than at its price before the swap, fees aside: 0.01 is one percent."
+    ]
+    fees: list[SwapFeeJson]
+
+
+class PreparedSwapJson(PreparedTransactionJson):
+    """Calls that approve and swap, and their quote."""
+
+    swap: SwapQuoteJson
+
+
+def swap_body(transaction: PreparedTransaction, offer: SwapOffer) -> PreparedSwapJson:
+    """Return the response body for a swap."""
+    route, quote = offer.terms.route, offer.quote
+    return {
+        **transaction_body(transaction),
+        "swap": {
+            "currencyIn": route.currency_in,
+            "currencyOut": route.currency_out,
+            "amountIn": str(quote.amount_in),
+            "amountOut": str(quote.amount_out),
+            "mostIn": str(quote.most_in),
+            "leastOut": str(quote.least_out),
+            "deadline": offer.terms.deadline,
+            "priceImpact": float(offer.costs.price_impact),
+            "fees": [
+                {"kind": fee.kind, "currency": fee.currency, "amount": str(fee.amount), "rate": fee.rate}
+                for fee in offer.costs.fees
+            ],
+        },
+    }
 
 
 def transaction_body(transaction: PreparedTransaction) -> PreparedTransactionJson:

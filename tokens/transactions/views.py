@@ -16,14 +16,21 @@ from config.api.errors import BadRequestError
 from config.api.throttling import AnonymousTransactionLimit, TransactionLimit
 from config.api.views import LimitedView
 from config.parsing.json_rules import Component, object_schema
-from tokens.chains.errors import CallWouldRevertError, SenderBalanceTooLowError, WouldRevertError
+from tokens.chains.errors import (
+    CallWouldRevertError,
+    SenderBalanceTooLowError,
+    SwapUnavailableError,
+    UnknownContractError,
+    WouldRevertError,
+)
 from tokens.deploying.api_errors import as_api_errors
 from tokens.deploying.sales.presale_list import NoPresalesError
 from tokens.transactions.action_fields import SENDER
 from tokens.transactions.actions import ACTIONS
 from tokens.transactions.call_building import UnknownTokenError, WalletAction
 from tokens.transactions.preparing import PreparedTransaction, prepare
-from tokens.transactions.responses import PreparedTransactionJson, transaction_body
+from tokens.transactions.responses import PreparedSwapJson, PreparedTransactionJson, swap_body, transaction_body
+from tokens.transactions.token_swaps import SWAP
 
 # Its type in the package leaves out the scopes that OpenAPI has.
 _SECURITY: Any = [{PartnerKeyScheme.name: []}, {}]
@@ -44,7 +51,9 @@ class TransactionView(LimitedView):
 
     def post(self, request: Request) -> Response:
         """Return the action's unsigned calls."""
-        return Response(transaction_body(self._prepare(request.data)))
+        transaction = self._prepare(request.data)
+        offer = transaction.offer
+        return Response(swap_body(transaction, offer) if offer else transaction_body(transaction))
 
     def _prepare(self, body: Any) -> PreparedTransaction:
         with as_api_errors():
@@ -56,6 +65,10 @@ class TransactionView(LimitedView):
                 raise BadRequestError("chainId must be a chain with a presale contract", field="chainId") from error
             except SenderBalanceTooLowError as error:
                 raise BadRequestError("from has less coins than the calls send", field="from") from error
+            except SwapUnavailableError as error:
+                raise BadRequestError(f"The swap is not possible: {error}") from error
+            except UnknownContractError as error:
+                raise BadRequestError(f"chainId must be a chain with swaps: {error}", field="chainId") from error
             except WouldRevertError as error:
                 raise BadRequestError(_revert_text(error)) from error
 
@@ -84,12 +97,13 @@ def action_view(action: WalletAction) -> type[TransactionView]:
     """Return the action's view, whose operation is `prepare` and the action's name."""
     name = _class_name(action)
     body = Component(f"{name}Body", object_schema({**SENDER, **action.fields}))
+    response = PreparedSwapJson if action.name == SWAP else PreparedTransactionJson
     described = extend_schema_view(
         post=extend_schema(
             operation_id=operation_id(action),
             description=action.description,
             request=body,
-            responses={200: PreparedTransactionJson, 404: None, 503: None},
+            responses={200: response, 404: None, 503: None},
             auth=_SECURITY,
         )
     )

@@ -29,6 +29,7 @@ _V4_PRICE = codec.declared_function("getSlot0(bytes32 poolId) returns (uint160 s
 class SwapOffer:
     """A swap that the payer may sign: `calls` in sequence, and the simulation of these very calls."""
 
+    terms: SwapTerms
     quote: SwapQuote
     costs: SwapCosts
     calls: tuple[UnsignedCall, ...]
@@ -58,7 +59,7 @@ def offer_swap(rpc: RpcClient, info: ChainInfo, terms: SwapTerms, *, payer: str)
     )
     if not costs:
         raise SwapUnavailableError("the token's pool reports no swap")
-    return SwapOffer(quote=quote, costs=costs, calls=calls, simulation=simulation)
+    return SwapOffer(terms=terms, quote=quote, costs=costs, calls=calls, simulation=simulation)
 
 
 def _read_v3_fee(rpc: RpcClient, route: SwapRoute) -> int:
