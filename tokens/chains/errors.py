@@ -62,7 +62,7 @@ class ProgramAccountError(FeesUnavailableError):
 
 
 class SwapUnavailableError(PermanentError):
-    """A swap that the token's pool does not offer; the text says what it lacks."""
+    """A swap that the token's pool does not offer; the text names the reason."""
 
 
 class LaunchOptionUnavailableError(PermanentError):

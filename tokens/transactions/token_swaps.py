@@ -5,9 +5,9 @@ from typing import Any
 
 from config.parsing.json_rules import FieldRule, InvalidFieldsError, choice, whole_number
 from tokens.chains.addresses import ZERO_ADDRESS
-from tokens.chains.evm.swapping.quotes import ALL_BPS, MAX_AMOUNT, SwapTerms
 from tokens.chains.evm.swapping.routes import describe_pool, find_route
 from tokens.chains.evm.swapping.swap_offers import SwapOffer
+from tokens.chains.evm.swapping.swap_quotes import ALL_BPS, MAX_AMOUNT, SwapTerms
 from tokens.installation.installed_chains import installed_chain
 from tokens.transactions import action_fields
 from tokens.transactions.call_building import Values, WalletAction, find_token

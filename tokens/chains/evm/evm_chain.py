@@ -11,8 +11,8 @@ from tokens.chains.evm.logs import launch_search, log_filters
 from tokens.chains.evm.logs.log_reading import LogReader
 from tokens.chains.evm.logs.receipt_reading import ReceiptReader
 from tokens.chains.evm.swapping import swap_offers
-from tokens.chains.evm.swapping.quotes import SwapTerms
 from tokens.chains.evm.swapping.swap_offers import SwapOffer
+from tokens.chains.evm.swapping.swap_quotes import SwapTerms
 from tokens.chains.evm.transactions import (
     account_state,
     broadcast,

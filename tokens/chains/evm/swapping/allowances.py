@@ -7,8 +7,8 @@ The payer's calls approve; no signature of a permit is needed. Source: github.co
 from collections.abc import Sequence
 
 from tokens.chains.abi import codec
-from tokens.chains.evm.swapping.quotes import SwapQuote, SwapTerms
 from tokens.chains.evm.swapping.routes import SwapContracts
+from tokens.chains.evm.swapping.swap_quotes import SwapQuote, SwapTerms
 from tokens.chains.evm.unsigned_calls import UnsignedCall
 
 _TOKEN_ALLOWANCE = codec.declared_function("allowance(address owner, address spender) returns (uint256 amount)")

@@ -11,8 +11,8 @@ from typing import Any
 
 from tokens.chains.abi import codec
 from tokens.chains.addresses import ZERO_ADDRESS
-from tokens.chains.evm.swapping.quotes import SwapQuote, SwapTerms
 from tokens.chains.evm.swapping.routes import POOL_KEY_TYPES, SwapContracts, SwapRoute
+from tokens.chains.evm.swapping.swap_quotes import SwapQuote, SwapTerms
 from tokens.chains.evm.unsigned_calls import UnsignedCall
 
 _EXECUTE = codec.declared_call("execute(bytes commands, bytes[] inputs, uint256 deadline)")

@@ -9,8 +9,8 @@ from typing import Literal
 from tokens.chains.abi import codec
 from tokens.chains.abi.codec import Log
 from tokens.chains.errors import LogDecodingError
-from tokens.chains.evm.swapping.quotes import SwapQuote
 from tokens.chains.evm.swapping.routes import SwapRoute
+from tokens.chains.evm.swapping.swap_quotes import SwapQuote
 
 _V3_SWAP = codec.load_abi("uniswap_v3").event("Swap")
 _V4_SWAP = codec.load_abi("uniswap_v4").event("Swap")

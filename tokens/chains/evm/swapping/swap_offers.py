@@ -10,10 +10,10 @@ from tokens.chains.abi import codec
 from tokens.chains.errors import CallWouldRevertError, SwapUnavailableError, UnknownContractError
 from tokens.chains.evm.eth_calls import ViewCall, call_views
 from tokens.chains.evm.swapping.allowances import allowance_inputs, approval_calls
-from tokens.chains.evm.swapping.quotes import SwapQuote, SwapTerms, quote_input, read_quote
 from tokens.chains.evm.swapping.router_calls import swap_call
 from tokens.chains.evm.swapping.routes import SwapRoute, find_contracts
 from tokens.chains.evm.swapping.swap_costs import SwapCosts, read_costs
+from tokens.chains.evm.swapping.swap_quotes import SwapQuote, SwapTerms, quote_input, read_quote
 from tokens.chains.evm.transactions.call_simulation import SimulatedCalls, simulate_calls
 from tokens.chains.evm.unsigned_calls import UnsignedCall
 from tokens.chains.registry.chains import ChainInfo

@@ -1,5 +1,6 @@
 """Swaps by a wallet of the test's own: offers from the chain library, their very bytes signed and mined."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -10,10 +11,13 @@ from web3 import Web3
 from web3.types import RPCEndpoint
 
 from development.devchain import node_client
+from development.devchain.deploy_contracts import DevelopmentContracts
+from tests.nodes.devchain_tests import SENDER
+from tokens.chains.errors import CallWouldRevertError, SwapUnavailableError
 from tokens.chains.evm.evm_chain import Chain
-from tokens.chains.evm.swapping.quotes import SwapTerms
 from tokens.chains.evm.swapping.routes import NATIVE_COIN, SwapPool, find_route
 from tokens.chains.evm.swapping.swap_offers import SwapOffer
+from tokens.chains.evm.swapping.swap_quotes import SwapTerms
 
 ETHER = 10**18
 # Far beyond every simulated block.
@@ -113,3 +117,50 @@ class SwapWallet:
 def draw_amount(random: Random, *, largest: int) -> int:
     """Draw an amount between 1 and the largest one, each order of magnitude as likely as the others."""
     return min(largest, max(1, int(largest ** random.random() * random.uniform(0.5, 1))))
+
+
+def swap_at_random(
+    wallet: SwapWallet, pools: list[tuple[SwapPool, str]], random: Random, *, count: int
+) -> Counter[str]:
+    """Make random swaps, each mined from the offered bytes; count offers by kind, and refusals by reason."""
+    outcomes = Counter[str]()
+    for _ in range(count):
+        pool, token = random.choice(pools)
+        paired = next(each for each in pool.currencies if each != token)
+        is_purchase, is_exact_in = random.random() < 0.5, random.random() < 0.5
+        is_native = paired == wallet.chain.info.wrapped_native and random.random() < 0.6
+        # Up to a thousand times what the pool holds, and what wallets own.
+        largest = 10**23 if is_purchase == is_exact_in else 10**32
+        if not is_purchase and is_exact_in and random.random() < 0.8:
+            largest = wallet.balance(token) or largest
+        currency = NATIVE_COIN if is_native else paired
+        currencies = (currency, token) if is_purchase else (token, currency)
+        amount = draw_amount(random, largest=largest)
+        try:
+            offer = wallet.offer(
+                pool, token, is_purchase=is_purchase, is_exact_in=is_exact_in, is_native=is_native, amount=amount
+            )
+        except (SwapUnavailableError, CallWouldRevertError) as error:
+            outcomes[f"refused: {str(error)[:70]}"] += 1
+            continue
+        assert wallet.mined_changes(offer, currencies) == [-offer.quote.amount_in, offer.quote.amount_out]
+        assert amount == (offer.quote.amount_in if is_exact_in else offer.quote.amount_out)
+        assert router_balance(wallet, pool) == 0
+        outcomes[f"{'buy' if is_purchase else 'sell'} exact {'in' if is_exact_in else 'out'}"] += 1
+    return outcomes
+
+
+def router_balance(wallet: SwapWallet, pool: SwapPool) -> int:
+    """Return what the router has left, coins included; whatever it has, any caller may take."""
+    router = wallet.chain.info.universal_router or ""
+    tokens = (node_client.bind_contract(wallet.url, "Token", each) for each in pool.currencies if each != NATIVE_COIN)
+    return wallet.web3.eth.get_balance(router) + sum(each.functions.balanceOf(router).call() for each in tokens)
+
+
+def fund(wallet: SwapWallet, at: DevelopmentContracts, *, amount: int) -> None:
+    """Give the wallet wrapped coins, and dollars."""
+    native = node_client.bind_contract(wallet.url, "WrappedNative", at.wrapped_native)
+    node_client.transact(wallet.url, native.functions.deposit(), sender=SENDER, value=amount)
+    node_client.transact(wallet.url, native.functions.transfer(wallet.address, amount), sender=SENDER)
+    usd = node_client.bind_contract(wallet.url, "UsdStandIn", at.usd)
+    node_client.transact(wallet.url, usd.functions.mint(wallet.address, 10**24), sender=SENDER)
