@@ -59,7 +59,7 @@ _UNISWAP = {
 # The creations above and their calls.
 _FIRST_UNISWAP_NONCE = 31
 # The digest of a v3 pool's creation code. Source: github.com/Uniswap/v3-periphery, `PoolAddress.sol`.
-_V3_POOL_CODE = "e34f199b19b2b4f47f68442619d555527d244f78a3297ea89325f843f87b8b54"
+V3_POOL_CODE = "e34f199b19b2b4f47f68442619d555527d244f78a3297ea89325f843f87b8b54"
 # Role in the registry, which is also the field -> its data layout if launches use the contract.
 _LAYOUTS = {
     "factory": "v4",
@@ -232,7 +232,7 @@ def _steps(at: DevelopmentContracts) -> list[_ContractCall]:
 def _uniswap(at: DevelopmentContracts) -> list[_ContractCall]:
     """Return the creations of Uniswap's contracts. The router can't reach Uniswap v2 or position managers here."""
     none = "0x" + "00" * 20
-    digests = [bytes(32), bytes.fromhex(_V3_POOL_CODE)]
+    digests = [bytes(32), bytes.fromhex(V3_POOL_CODE)]
     router = (at.permit2, at.wrapped_native, none, at.v3_factory, *digests, at.pool_manager, none, none)
     arguments: dict[str, tuple[list[str], list[Any]]] = {
         "QuoterV2": (["address"] * 2, [at.v3_factory, at.wrapped_native]),

@@ -1,6 +1,8 @@
 """Licences: docs/licences.md lists each package and each file of others, and all are allowed."""
 
+import json
 import re
+from hashlib import sha256
 from importlib.metadata import distributions
 
 from packaging.utils import canonicalize_name
@@ -64,3 +66,19 @@ def test_each_exception_and_each_file_of_others_is_explained():
     assert len(files) >= 3
     assert [path for path in files if f"`{path.relative_to(BASE_DIR)}`" not in text] == []
     assert [name for name in EXCEPTIONS if f"`{name}`" not in text] == []
+
+
+def test_each_compiled_contract_of_others_is_listed_with_its_licence_and_digest():
+    folders = (BASE_DIR / "development/devchain/uniswap", BASE_DIR / "tests/data/contracts")
+    files = [path for folder in folders for path in sorted(folder.iterdir())]
+    rows = [line for line in GUIDE.read_text().splitlines() if line.startswith("| `development/devchain/uniswap")]
+    rows += [line for line in GUIDE.read_text().splitlines() if line.startswith("| `tests/data/contracts")]
+    assert len(files) >= 15
+    for path in files:
+        contract = json.loads(path.read_text())
+        name = "Clanker*" if path.stem.startswith("Clanker") else path.stem
+        (row,) = (row for row in rows if f"`{name}`" in row)
+        assert contract["contractName"] == path.stem
+        assert row.split("|")[2].strip().startswith(contract["license"])
+        assert contract["source"]
+        assert sha256(bytes.fromhex(contract["bytecode"][2:])).hexdigest() == contract["sha256"]
