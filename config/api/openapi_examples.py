@@ -70,6 +70,7 @@ _HASH = "0x" + "ab" * 32
 # Unsigned transactions, which are never sent.
 _PREPARED: Mapping[str, Json] = {
     "prepareLaunch": {"from": _ADMIN, **{name: part for name, part in _LAUNCH.items() if name != "dryRun"}},
+    "prepareSwap": _OWNED | {"side": "buy", "amount": "10000000000000000"},
     "prepareCollectRewards": _WALLET | {"tokenAddresses": [_LAUNCHED]},
     "prepareClaimFees": _WALLET | {"currencies": [_LAUNCHED]},
     "prepareClaimVault": _OWNED | {"amount": "1000000000000000000", "recipient": _ADMIN},

@@ -150,6 +150,14 @@ TOOLS = (
         describes_result=False,
     ),
     ToolEntry(
+        name="prepare_swap",
+        operation="prepareSwap",
+        hint="Returns a quote, and the unsigned calls that buy or sell a token in its own pool. Nothing is sent: show "
+        "`swap` with its fees and price impact to the user, whose own wallet signs `data`.",
+        is_read=True,
+        describes_result=False,
+    ),
+    ToolEntry(
         name="prepare_claim_fees",
         operation="prepareClaimFees",
         hint="Returns the unsigned calls that pay a v4 creator's or recipient's fees. Nothing is sent: the user's own "

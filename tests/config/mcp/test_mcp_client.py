@@ -35,7 +35,7 @@ from tokens.models import Deployment, Token
 MODES = {"legacy": "2025-11-25", "auto": "2026-07-28"}
 PUBLIC = (
     *("search_tokens", "list_tokens", "get_token", "get_integrity", "search_creators", "get_creator", "list_trades"),
-    *("list_candles", "get_leaderboard", "get_status", "prepare_launch", "prepare_claim_fees"),
+    *("list_candles", "get_leaderboard", "get_status", "prepare_launch", "prepare_swap", "prepare_claim_fees"),
     *("prepare_collect_rewards", "prepare_claim_airdrop", "prepare_claim_vault", "prepare_presale_buy"),
 )
 
@@ -164,13 +164,15 @@ def test_it_prepares_calls_that_the_user_signs(agent, launchpad: Launchpad, unme
     public = agent()
     tools = public.tools()
     prepared = [name for name in tools if name.startswith("prepare_")]
-    assert len(prepared) == 6 and all(tools[name].annotations.read_only_hint for name in prepared)
+    assert len(prepared) == 7 and all(tools[name].annotations.read_only_hint for name in prepared)
     answer = public.read("prepare_launch", **{"from": WALLET}, **order())
     assert answer["data"]["from"] == WALLET and answer["predictedAddress"]
     (token,) = index_transaction(chain_id=CHAIN_ID, tx_hash=launchpad.launch())
     wallet = {"from": WALLET, "chainId": CHAIN_ID}
     collected = public.read("prepare_collect_rewards", **wallet, tokenAddresses=[token])
     assert [call["to"] for call in collected["data"]["calls"]] == [launchpad.deployment.locker]
+    bought = public.read("prepare_swap", **wallet, tokenAddress=token, side="buy", amount="1000000")
+    assert (bought["swap"]["amountIn"], len(bought["data"]["calls"])) == ("1000000", 1)
     for tool, arguments, error in (
         ("prepare_claim_fees", {"currencies": [token]}, "NoFeesToClaim()"),
         ("prepare_claim_vault", {"tokenAddress": token}, "NoBalanceToClaim()"),

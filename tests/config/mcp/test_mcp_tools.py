@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 PUBLIC = {
     *("search_tokens", "list_tokens", "get_token", "list_trending", "list_trades", "list_candles"),
     *("get_leaderboard", "get_status", "get_integrity", "search_creators", "get_creator"),
-    *("prepare_launch", "prepare_claim_fees", "prepare_collect_rewards", "prepare_claim_airdrop"),
+    *("prepare_launch", "prepare_swap", "prepare_claim_fees", "prepare_collect_rewards", "prepare_claim_airdrop"),
     *("prepare_claim_vault", "prepare_presale_buy"),
 }
 BY_SCOPE = {
@@ -110,7 +110,7 @@ def test_a_caller_gets_the_tools_of_the_credential(issuer):
     assert listed(everything | as_user(issuer, 7))[0] == set(installed_tools())
     assert listed(as_user(issuer, 7)) == (PUBLIC | OF_USERS, "private")
     # A model may read the list in every prompt.
-    assert len(request("tools/list").content) < 36_000
+    assert len(request("tools/list").content) < 38_000
     # The list has the table's sequence.
     names = [tool["name"] for tool in result(request("tools/list", everything | as_user(issuer, 7)))["tools"]]
     assert names == [entry.name for entry in TOOLS]

@@ -44,9 +44,12 @@ _FIELDS: dict[str, Rows] = {
         *wrong("chainId", f"{number(1, 2**63 - 1)}, in EIP-155's ids", 0, "x", 1.5),
         *(Refusal({"chainId": each}, _UNSUPPORTED, {"chainId": _UNSUPPORTED}) for each in (5, 101)),
     ),
+    "currency": wrong("currency", "must be native or paired", "ETH", 5),
     "currencies": (*wrong("currencies", _LIST, [], "x", {}), *broken("currencies[0]", EVM_ADDRESS, currencies=["x"])),
+    "deadlineSeconds": wrong("deadlineSeconds", f"{number(10, 86_400)}, in seconds", 9, 86_401, "60"),
     "description": wrong("description", "must have at most 5000 characters", "x" * 5_001),
     "enabled": wrong("enabled", "must be true, false, 1 or 0", "x", 5),
+    "exact": wrong("exact", "must be in or out", "input", 5),
     "feeOwner": _addresses("feeOwner"),
     "from": _addresses("from"),
     "image": wrong(
@@ -60,6 +63,8 @@ _FIELDS: dict[str, Rows] = {
     "rewardIndex": wrong("rewardIndex", f"{number(0, 6)}, in the order of the fee recipients", -1, 7, "0"),
     "rewardsToken": wrong("rewardsToken", "must be Both or Paired or Clanker", "both", 5),
     "salt": wrong("salt", _HASH, *_NO_HASHES),
+    "side": wrong("side", "must be buy or sell", "BUY", 5),
+    "slippageBps": wrong("slippageBps", f"{number(0, 5_000)}, in bps", -1, 5_001, "1", 0.5),
     "socialMediaUrls": wrong("socialMediaUrls", "must be a list of at most 50 entries", "x", {}),
     "tokenAddress": _addresses("tokenAddress"),
     "tokenAddresses": broken("tokenAddresses[0]", EVM_ADDRESS, tokenAddresses=["x"]),
@@ -71,6 +76,12 @@ _OWN: dict[tuple[str, str], Rows] = {
         *wrong("proof", "must be a list of at most 64 entries", "0x"),
     ),
     ("presale-buy", "proof"): wrong("proof", "must be bytes in hex after 0x, at most 2176", "x", "0x1", 5, []),
+    ("swap", "amount"): wrong(
+        "amount",
+        "must be a whole number as a text of digits, from 1 to 2^127 - 1",
+        *_NO_AMOUNTS,
+        str(2**127),
+    ),
     ("update-allowlist-buyer", "amount"): wrong("amount", _DIGITS.format(0), *_NO_AMOUNTS),
 }
 # Deployments also have `dryRun`, and larger bodies.
