@@ -20,19 +20,16 @@ _BYTES = re.compile(f"0[xX](?:[0-9a-fA-F]{{2}}){{0,{_MAX_PROOF_BYTES}}}")
 address = scalars.evm_address("contract of these launchpads")
 
 
-def wei(*, least: int, most: int = _MAX_UINT) -> Rule:
-    """Return the rule for an amount: a JSON number would lose digits in most clients.
-
-    `most` is a power of two less one.
-    """
-
+def wei(*, least: int, digits: int | None = None) -> Rule:
+    """Return the rule for an amount, with at most so many digits: JSON numbers would lose some in most clients."""
+    most, text = (10**digits - 1, f"10^{digits} - 1") if digits else (_MAX_UINT, "2^256 - 1")
     pattern = "^0*[1-9][0-9]*$" if least else "^[0-9]+$"
 
-    @described({"type": "string", "pattern": pattern, "maxLength": _MOST_DIGITS})
+    @described({"type": "string", "pattern": pattern, "maxLength": digits or _MOST_DIGITS})
     def rule(value: Any) -> int:
         amount = int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else -1
-        if not least <= amount <= most:
-            raise ValueError(f"must be a whole number as a text of digits, from {least} to 2^{most.bit_length()} - 1")
+        if not least <= amount <= most or len(value) > (digits or _MOST_DIGITS):
+            raise ValueError(f"must be a whole number as a text of digits, from {least} to {text}")
         return amount
 
     return rule

@@ -7,7 +7,7 @@ from config.parsing.json_rules import FieldRule, InvalidFieldsError, choice, who
 from tokens.chains.addresses import ZERO_ADDRESS
 from tokens.chains.evm.swapping.routes import describe_pool, find_route
 from tokens.chains.evm.swapping.swap_offers import SwapOffer
-from tokens.chains.evm.swapping.swap_quotes import ALL_BPS, MAX_AMOUNT, SwapTerms
+from tokens.chains.evm.swapping.swap_quotes import ALL_BPS, MAX_DIGITS, SwapTerms
 from tokens.installation.installed_chains import installed_chain
 from tokens.transactions import action_fields
 from tokens.transactions.call_building import Values, WalletAction, find_token
@@ -21,7 +21,7 @@ SWAP_FIELDS = {
         rule=choice("in", "out"), default="in", description="Whether `amount` is paid (`in`) or received (`out`)."
     ),
     "amount": FieldRule(
-        rule=action_fields.wei(least=1, most=MAX_AMOUNT), description="The exact amount in smallest units, as digits."
+        rule=action_fields.wei(least=1, digits=MAX_DIGITS), description="The exact amount in smallest units, as digits."
     ),
     "currency": FieldRule(
         rule=choice("native", "paired"),

@@ -78,9 +78,9 @@ _OWN: dict[tuple[str, str], Rows] = {
     ("presale-buy", "proof"): wrong("proof", "must be bytes in hex after 0x, at most 2176", "x", "0x1", 5, []),
     ("swap", "amount"): wrong(
         "amount",
-        "must be a whole number as a text of digits, from 1 to 2^127 - 1",
+        "must be a whole number as a text of digits, from 1 to 10^38 - 1",
         *_NO_AMOUNTS,
-        str(2**127),
+        str(10**38),
     ),
     ("update-allowlist-buyer", "amount"): wrong("amount", _DIGITS.format(0), *_NO_AMOUNTS),
 }

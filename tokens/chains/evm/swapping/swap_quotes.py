@@ -26,8 +26,9 @@ _FUNCTIONS = {
     for is_exact_in in (False, True)
 }
 ALL_BPS = 10_000
-# Uniswap v4 counts amounts in 128 bits with sign.
-MAX_AMOUNT = 2**127 - 1
+# Uniswap v4 counts amounts in 128 bits with sign, which hold each number of 38 digits.
+MAX_DIGITS = 38
+MAX_AMOUNT = 10**MAX_DIGITS - 1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
