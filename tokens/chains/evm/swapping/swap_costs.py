@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 from tokens.chains.abi import codec
-from tokens.chains.abi.codec import Log
+from tokens.chains.abi.codec import AbiEvent, Log
 from tokens.chains.errors import LogDecodingError
 from tokens.chains.evm.swapping.routes import SwapRoute
 from tokens.chains.evm.swapping.swap_quotes import SwapQuote
@@ -59,15 +59,15 @@ class _PoolSwap:
 
 
 def read_costs(
-    route: SwapRoute, quote: SwapQuote, logs: Iterable[Log], *, sqrt_price: int, fee: int
+    route: SwapRoute, quote: SwapQuote, logs: Iterable[Log], *, manager: str, sqrt_price: int, fee: int
 ) -> SwapCosts | None:
     """Return the costs of the last swap in the route's pool; None where the logs have none.
 
-    `sqrt_price` is the pool's price before the logs, `fee` the v3 pool's. Earlier swaps in the pool, such as a locker's
-    conversion, change the price.
+    `manager` is the v4 PoolManager, `sqrt_price` the pool's price before the logs, `fee` the v3 pool's. Earlier swaps
+    in the pool, such as a locker's conversion, change the price.
     """
     logs = list(logs)
-    swaps = [swap for log in logs if (swap := _decode_swap(route, log))]
+    swaps = [swap for log in logs if (swap := _decode_swap(route, log, manager=manager))]
     if not swaps:
         return None
     swap = swaps[-1]
@@ -80,7 +80,7 @@ def read_costs(
             (route.currency_in, quote.amount_in - swap.amount_in),
             (route.currency_out, swap.amount_out - quote.amount_out),
         )
-        if amount
+        if amount > 0
     )
     lp_fee = -(-swap.amount_in * rate // _MILLION)
     return SwapCosts(
@@ -92,15 +92,12 @@ def read_costs(
     )
 
 
-def _decode_swap(route: SwapRoute, log: Log) -> _PoolSwap | None:
-    """Return the log's swap, if it is one in the route's pool. The caller trusts the logs to be whole."""
-    event = _V4_SWAP if route.pool.key else _V3_SWAP
-    if log["topics"][:1] != [event.topic0]:
+def _decode_swap(route: SwapRoute, log: Log, *, manager: str) -> _PoolSwap | None:
+    """Return the log's swap if it is one in the route's pool: any other contract may log the same event."""
+    event, emitter = (_V4_SWAP, manager) if route.pool.key else (_V3_SWAP, route.pool.pool)
+    values = _decode(event, log, emitter=emitter)
+    if values is None or values.get("id", route.pool.pool) != route.pool.pool:
         return None
-    pool = log["topics"][1] if route.pool.key else log["address"]
-    if pool.lower() != route.pool.pool.lower():
-        return None
-    values = event.decode(log)
     # The pool's receipts are positive in v3's event, and negative in v4's.
     amounts = [values["amount0"], values["amount1"]]
     if route.pool.key:
@@ -112,21 +109,23 @@ def _decode_swap(route: SwapRoute, log: Log) -> _PoolSwap | None:
 
 
 def _is_sniper_fee(route: SwapRoute, log: Log, rate: int) -> bool:
-    if log["topics"][:1] != [_SNIPER_FEE.topic0]:
-        return False
+    hook = route.pool.key[4] if route.pool.key else ""
+    values = _decode(_SNIPER_FEE, log, emitter=hook)
+    return values is not None and (values["poolId"], values["fee"]) == (route.pool.pool, rate)
+
+
+def _decode(event: AbiEvent, log: Log, *, emitter: str) -> dict[str, Any] | None:
+    if log["topics"][:1] != [event.topic0] or log["address"].lower() != emitter.lower():
+        return None
     try:
-        values = _SNIPER_FEE.decode(log)
+        return event.decode(log)
     except LogDecodingError:
-        # Any contract may emit an event by this name.
-        return False
-    return (values["poolId"], values["fee"]) == (route.pool.pool, rate)
+        return None
 
 
 def _price_impact(route: SwapRoute, swap: _PoolSwap, rate: int, sqrt_price: int) -> Decimal:
-    price = Fraction(sqrt_price**2, 2**192)
-    if not route.zero_for_one:
-        price = 1 / price
+    price = Fraction(sqrt_price**2, 2**192) if route.zero_for_one else Fraction(2**192, sqrt_price**2 or 1)
     at_price = swap.amount_in * Fraction(_MILLION - rate, _MILLION) * price
-    impact = 1 - swap.amount_out / at_price if at_price else Fraction(0)
+    impact = min(max(1 - swap.amount_out / at_price, Fraction(0)), Fraction(1)) if at_price else Fraction(0)
     with localcontext(prec=50):
-        return max(Decimal(0), Decimal(impact.numerator) / impact.denominator).quantize(_PRECISION)
+        return (Decimal(impact.numerator) / impact.denominator).quantize(_PRECISION)

@@ -23,6 +23,8 @@ _V3_FEE = codec.declared_function("fee() returns (uint24 fee)")
 # The first values are the same in both; the later ones differ.
 _V3_PRICE = codec.declared_function("slot0() returns (uint160 sqrtPriceX96, int24 tick)")
 _V4_PRICE = codec.declared_function("getSlot0(bytes32 poolId) returns (uint160 sqrtPriceX96, int24 tick)")
+# Parts per million. Source: github.com/Uniswap/v3-core, `UniswapV3Factory.enableFeeAmount`.
+_MAX_FEE = 999_999
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,7 +57,12 @@ def offer_swap(rpc: RpcClient, info: ChainInfo, terms: SwapTerms, *, payer: str)
     _require_equal(terms.route, quote, simulation)
     price = (_V4_PRICE if terms.route.pool.key else _V3_PRICE).decode_output(first.calls[1].output)
     costs = price and read_costs(
-        terms.route, quote, simulation.calls[-1].logs, sqrt_price=price["sqrtPriceX96"], fee=fee
+        terms.route,
+        quote,
+        simulation.calls[-1].logs,
+        manager=info.v4_pool_manager or "",
+        sqrt_price=price["sqrtPriceX96"],
+        fee=fee,
     )
     if not costs:
         raise SwapUnavailableError("the token's pool reports no swap")
@@ -64,9 +71,9 @@ def offer_swap(rpc: RpcClient, info: ChainInfo, terms: SwapTerms, *, payer: str)
 
 def _read_v3_fee(rpc: RpcClient, route: SwapRoute) -> int:
     [result] = call_views(rpc, [ViewCall(contract=route.pool.pool, function=_V3_FEE)])
-    if result is None:
-        raise SwapUnavailableError("the token's pool has no fee")
-    fee: int = result["fee"]
+    fee: int = result["fee"] if result else _MAX_FEE + 1
+    if fee > _MAX_FEE:
+        raise SwapUnavailableError("the token's pool has no fee of Uniswap v3")
     return fee
 
 
