@@ -611,3 +611,13 @@ def test_the_loaded_registry_is_immutable() -> None:
         base.contracts[ADDRESS] = base.contracts["0x33e2eda238edcf470309b8c6d228986a1204c8f9"]
     with pytest.raises(AttributeError):
         base.finality_depth = 1
+
+
+def test_a_chain_with_a_router_has_all_that_swaps_need() -> None:
+    routed = {chain_id: chain for chain_id, chain in load_registry().chains.items() if chain.universal_router}
+
+    assert set(routed) == {8453, 84532, 1, 42161, 130, 143, 56}
+    for chain in routed.values():
+        assert chain.permit2 and chain.v4_quoter and chain.v4_state_view and chain.wrapped_native
+        # Generations up to v3.1 have pools where the registry has v3's factory.
+        assert bool(chain.v3_quoter) == bool(chain.v3_factory)

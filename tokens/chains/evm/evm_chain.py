@@ -212,7 +212,7 @@ class Chain:
     def offer_swap(self, terms: SwapTerms, *, payer: str) -> SwapOffer:
         """Return a swap by the chain's own quoter, with the calls that keep its quote, and their simulation.
 
-        Five requests or less. Raises SwapUnavailableError where the pool can't serve the terms, or where the calls
+        Four requests or less. Raises SwapUnavailableError where the pool can't serve the terms, or where the calls
         would do anything else than the quote states; UnknownContractError where the registry lacks a contract;
         CallWouldRevertError, SenderBalanceTooLowError, NodeUnavailableError.
         """
