@@ -56,7 +56,7 @@ def _holders() -> str:
 
 
 def _users() -> str:
-    names = ", ".join(issuer.issuer for issuer in settings.IDENTITY_ISSUERS)
+    names = ", ".join(issuer.issuer for issuer in settings.IDENTITY_ISSUERS if issuer.jwks_url)
     return f"with tokens of {names}" if names else ""
 
 
