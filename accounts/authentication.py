@@ -146,5 +146,5 @@ class UserTokenScheme(OpenApiAuthenticationExtension):
             "scheme": "bearer",
             "bearerFormat": "JWT",
             "description": "A user's token of an issuer trusted by this installation: Farcaster Quick Auth, Privy or "
-            "another one that the operator has set.",
+            "another one that the operator has set; or this service's own of POST /api/sign-in.",
         }

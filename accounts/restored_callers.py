@@ -6,13 +6,15 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.db.models import Q
 
-from accounts.models import Administrator, AdminSession, KeyState, PartnerKey, WebhookEndpoint
+from accounts.models import Administrator, AdminSession, KeyState, PartnerKey, SignInNonce, WebhookEndpoint
 
 
 def end_sessions() -> Iterator[str]:
     """End all operators' and administrators' sessions: some were ended after the backup."""
     Session.objects.all().delete()
     AdminSession.objects.revoke()
+    # A nonce that was used after the backup is stored again.
+    SignInNonce.objects.all().delete()
     yield "All sessions have ended: operators and administrators log in again."
 
 

@@ -11,6 +11,7 @@ from accounts.administrators import sessions
 from accounts.keys import usage
 from accounts.profiles import social_provider, social_refresh
 from accounts.subscriptions import deliveries
+from accounts.users import wallet_tokens
 from config.celery import app
 from config.redis.call_counts import CountsUnavailableError
 
@@ -67,6 +68,7 @@ def prune_webhook_deliveries() -> None:
 
 @app.task
 def prune_sessions() -> None:
-    """Delete expired log-in sessions and administrator sessions."""
+    """Delete expired log-in sessions, administrator sessions and sign-in nonces."""
     SessionStore.clear_expired()
     sessions.prune_expired_sessions()
+    wallet_tokens.prune_expired_nonces()

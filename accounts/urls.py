@@ -11,6 +11,7 @@ from accounts.subscriptions.views import (
     WebhookTestView,
     WebhookView,
 )
+from accounts.users.views import SignInNonceView, SignInView
 from config.web.routing import endpoint
 
 urlpatterns = [
@@ -19,6 +20,8 @@ urlpatterns = [
     endpoint("get-user-by-name", UserByNameView.as_view(), name="user-by-name"),
     endpoint("get-multiple-users-by-fid", UsersByFidsView.as_view(), name="users-by-fids"),
     endpoint("admin/verify", AdminVerifyView.as_view(), name="admin-verify"),
+    endpoint("sign-in/nonce", SignInNonceView.as_view(), name="sign-in-nonce"),
+    endpoint("sign-in", SignInView.as_view(), name="sign-in"),
     endpoint("events", EventsView.as_view(), name="events"),
     endpoint("webhooks", WebhooksView.as_view(), name="webhooks"),
     endpoint("webhooks/<str:id>", WebhookView.as_view(), name="webhook"),

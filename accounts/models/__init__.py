@@ -11,7 +11,16 @@ from accounts.models.partner_keys import (
     UsageBatch,
 )
 from accounts.models.profiles import SocialProfile
-from accounts.models.users import MAX_ISSUER, MAX_SUBJECT, Administrator, AdminSession, Identity, Person, SubjectKind
+from accounts.models.users import (
+    MAX_ISSUER,
+    MAX_SUBJECT,
+    Administrator,
+    AdminSession,
+    Identity,
+    Person,
+    SignInNonce,
+    SubjectKind,
+)
 from accounts.models.webhooks import (
     DeliveryReason,
     DeliveryStatus,
@@ -40,6 +49,7 @@ __all__ = [
     "PartnerKeySecret",
     "Person",
     "Scope",
+    "SignInNonce",
     "SocialProfile",
     "SubjectKind",
     "UsageBatch",

@@ -78,6 +78,22 @@ class Identity(models.Model):
         return f"{self.subject} of {self.issuer}"
 
 
+class SignInNonce(models.Model):
+    """Nonce for one sign-in with a wallet, until it is used or expires. Without its row, its message is refused."""
+
+    nonce = models.CharField(max_length=32, primary_key=True)
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [
+            # Serves pruning by expiry.
+            models.Index(name="sign_in_nonce_expiry", fields=["expires_at"]),
+        ]
+
+    def __str__(self) -> str:
+        return self.nonce
+
+
 class Administrator(models.Model):
     """An administrator: the holder of tokens with this issuer and subject."""
 

@@ -1,7 +1,7 @@
 """Verification of users' tokens: JWTs (RFC 7519) by issuers in the settings.
 
 Only the settings choose how a token is verified. Algorithm, key and key URL inside the token (`alg`, `jwk`, `jku`,
-`x5u`) select nothing. The only network request is the one for the issuer's JWKS.
+`x5u`) select nothing. The only network request is the one for the issuer's JWKS; this service's own tokens need none.
 """
 
 import json
@@ -15,8 +15,8 @@ from jwt import PyJWK
 from jwt.exceptions import PyJWTError
 
 from accounts.models import MAX_SUBJECT, SubjectKind
-from accounts.users import jwks
-from config.environment.issuers import Issuer
+from accounts.users import jwks, wallet_tokens
+from config.environment.issuers import WALLET_ISSUER, Issuer
 
 # Longer tokens are not parsed.
 MAX_TOKEN_LENGTH = 8 * 1024
@@ -104,6 +104,8 @@ def _key(issuer: Issuer, header: dict[str, Any]) -> PyJWK:
     algorithm, key_id = header.get("alg"), header.get("kid")
     if algorithm not in issuer.algorithms:
         raise InvalidTokenError("not an algorithm of the issuer")
+    if issuer.issuer == WALLET_ISSUER:
+        return wallet_tokens.signing_key()
     key = jwks.key_set(issuer).find_key(key_id, algorithm=algorithm)
     if key is None:
         raise InvalidTokenError("unknown key")

@@ -95,6 +95,15 @@ _PREPARED: Mapping[str, Json] = {
     "prepareUpdateAllowlistBuyer": _SALE | {"buyer": _RECIPIENT, "amount": "1000000000000000000"},
     "prepareUpdateAllowlistState": _SALE | {"enabled": False},
 }
+_SIGN_IN = f"""example.org wants you to sign in with your Ethereum account:
+{_ADMIN}
+
+
+URI: https://example.org
+Version: 1
+Chain ID: {_CHAIN_ID}
+Nonce: 4f1c1b9e0d7a43b2a6c85d3e2f9b7a10
+Issued At: 2026-01-05T12:00:00.000Z"""
 # Bodies by operation.
 BODIES: Mapping[str, Json] = {
     "beginAdminSession": {"username": "ada", "password": "correct horse battery staple"},
@@ -125,6 +134,7 @@ BODIES: Mapping[str, Json] = {
     "saveAirdrop": {"entries": [{"account": _ADMIN, "amount": 1000}, {"account": _RECIPIENT, "amount": 500}]},
     "savePresaleAllowlist": {"entries": [{"address": _ADMIN, "allowedAmountWei": "1000000000000000000"}]},
     "saveDeployedToken": {"address": _LAUNCHED, "tx_hash": _TRANSACTION, "chain_id": _CHAIN_ID},
+    "signIn": {"message": _SIGN_IN, "signature": "0x" + "00" * 65},
     "updateWebhook": {"description": "New tokens", "enabled": True},
     "uploadMetadata": {"name": "Example", "symbol": "EXMPL", "description": "An example of a token."},
 }

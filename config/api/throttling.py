@@ -110,6 +110,13 @@ class AdminVerifyLimit(AddressLimit):
     fail_open = False
 
 
+class SignInLimit(AddressLimit):
+    """Limit on calls to sign in with a wallet: each stores a nonce, or may call a node."""
+
+    setting, seconds = "RATE_LIMIT_SIGN_IN", _MINUTE
+    fail_open = False
+
+
 class PartnerLimit(KeyLimit):
     """Limit on a partner key's calls, which each key may override."""
 

@@ -59,6 +59,8 @@ class RateLimitVariables:
     """[Unsigned transactions](transactions.md) a minute by partner key; a node simulates each."""
     RATE_LIMIT_TRANSACTIONS_ANONYMOUS: int = variable(kinds.whole_number(*_CALLS), "20")
     """Unsigned transactions a minute by client address, without a key. Without Redis they are 503."""
+    RATE_LIMIT_SIGN_IN: int = variable(kinds.whole_number(*_CALLS), "20")
+    """Calls to sign in with a wallet, a minute by client address; a sign-in takes two. Without Redis they are 503."""
     RATE_LIMIT_LOGIN: int = variable(kinds.whole_number(*_CALLS), "20")
     """Passwords and second-factor codes a minute by client address, over all names. It covers the admin site and
     administrator log-ins."""

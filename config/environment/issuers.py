@@ -12,6 +12,8 @@ from config.environment.variables import Parser, Value, invalid_value, parse_var
 
 # Allowed signature algorithms. A shared secret (HS256) is not allowed: our copy of it could sign, too.
 ALGORITHMS = ("RS256", "ES256", "EdDSA")
+# `iss` of the tokens that this service signs after a sign-in with a wallet. Their users depend on it.
+WALLET_ISSUER = "wallet"
 
 SubjectKind = Literal["fid", "id"]
 _KINDS: dict[str, SubjectKind] = {"fid": "fid", "id": "id"}
@@ -21,6 +23,10 @@ _KINDS: dict[str, SubjectKind] = {"fid": "fid", "id": "id"}
 class IssuerVariables:
     """Users: issuers whose tokens are trusted. Without any, only partners and operators can authenticate."""
 
+    WALLET_SIGN_IN: bool = variable(kinds.switch, "false")
+    """Whether users may sign in with the wallet of an EVM chain that has a node here, and get a token of this service:
+    [sign-in with a wallet](security.md#sign-in-with-a-wallet). Its pages are those of `SITE_URL` and
+    `CORS_ORIGINS`."""
     FARCASTER_AUTH_DOMAINS: tuple[str, ...] = variable(kinds.domains, empty=())
     """Domains of your Farcaster mini apps, separated by commas: the audience of Quick Auth tokens.
 
@@ -59,6 +65,7 @@ class Issuer:
     issuer: str
     # A token must name one.
     audiences: tuple[str, ...]
+    # Empty for WALLET_ISSUER, whose key is this service's own.
     jwks_url: str
     algorithms: tuple[str, ...]
     # Meaning of `sub`: the user's FID, or the issuer's opaque id.
@@ -67,8 +74,11 @@ class Issuer:
     links_accounts: bool = False
 
 
-def read_issuers(environment: Mapping[str, str] | None = None) -> tuple[Issuer, ...]:
-    """Return the issuers in the environment. Raises ImproperlyConfigured, also for a duplicate `iss`."""
+def read_issuers(environment: Mapping[str, str] | None = None, *, site_url: str = "") -> tuple[Issuer, ...]:
+    """Return the issuers in the environment. Raises ImproperlyConfigured, also for a duplicate `iss`.
+
+    `site_url` is the audience of this service's own tokens.
+    """
     environment = os.environ if environment is None else environment
     variables = read_variables(IssuerVariables, environment)
     issuers = [_other(name, environment) for name in variables.OIDC_ISSUERS]
@@ -76,6 +86,8 @@ def read_issuers(environment: Mapping[str, str] | None = None) -> tuple[Issuer, 
         issuers.insert(0, _privy(variables))
     if variables.FARCASTER_AUTH_DOMAINS:
         issuers.insert(0, _farcaster(variables))
+    if variables.WALLET_SIGN_IN:
+        issuers.append(_wallet(site_url))
     if len({issuer.issuer for issuer in issuers}) < len(issuers):
         raise invalid_value("OIDC_ISSUERS", "issuers, each named once")
     return tuple(issuers)
@@ -102,6 +114,11 @@ def _privy(variables: IssuerVariables) -> Issuer:
         subject="id",
         links_accounts=True,
     )
+
+
+def _wallet(site_url: str) -> Issuer:
+    """Return this service as issuer (`accounts.users.wallet_tokens`)."""
+    return Issuer(issuer=WALLET_ISSUER, audiences=(site_url,), jwks_url="", algorithms=("HS256",), subject="id")
 
 
 def _other(name: str, environment: Mapping[str, str]) -> Issuer:

@@ -10,6 +10,9 @@ READINESS_DETAILS = {"chain": "tokens.following.chain_status.chain_readiness"}
 # Ids of chains that parameters may name.
 KNOWN_CHAINS = "tokens.installation.installed_registry.known_chain_ids"
 
+# An EVM chain's nodes by its id, which decide the signatures of contract wallets; None for a chain without a node.
+EVM_NODES = "tokens.installation.installed_chains.find_evm_nodes"
+
 # Authentication for `/mcp`, by an optional key with `scopes`.
 MCP_AUTHENTICATION = "accounts.authentication.OptionalPartnerKeyAuthentication"
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from development.devchain.anvil import CHAIN_ID
+from tests.accounts.users.wallets import message, sign
 from tests.rows.pictures import encoded, plain_picture
 
 Json = dict[str, Any]
@@ -25,6 +26,8 @@ class Facts:
     of a token with an airdrop.
     """
 
+    # SITE_URL.
+    site: str
     token: Json
     user: Json
     block: int
@@ -59,6 +62,13 @@ def pretoken(facts: Facts) -> Json:
     admins = [{"admin": ADMIN, "recipient": ADMIN, "bps": 10_000}]
     settings = {"name": "Called", "symbol": "CALL", "admins": admins}
     return {"keyword": f"called{facts.mark}", "chain_id": CHAIN_ID, "token_settings": settings}
+
+
+def sign_in(facts: Facts) -> Json:
+    """Return the message of a wallet with the nonce that was created before, and its signature."""
+    nonce = facts.answers["createSignInNonce"]["nonce"]
+    text = message(domain=facts.site.partition("://")[2], uri=facts.site, nonce=nonce)
+    return {"message": text, "signature": f"0x{sign(text).hex()}"}
 
 
 # Required parameters by name, or by operation and name; list parameters that keep responses short.
@@ -184,6 +194,7 @@ BODIES: Mapping[str, Callable[[Facts], Json | bytes]] = {
         "tx_hash": facts.token["tx_hash"],
         "chain_id": CHAIN_ID,
     },
+    "signIn": sign_in,
     "uploadMetadata": lambda facts: {"name": "Called", "symbol": "CALL", "description": facts.mark},
     "uploadPicture": lambda facts: encoded(plain_picture()),
     "updateWebhook": lambda facts: {"description": "called"},

@@ -42,7 +42,7 @@ pytestmark = pytest.mark.slow
 __all__ = ["make_directory"]
 STREAM = "text/event-stream"
 # What is off by default.
-ENABLED = {"FEEDS": "dexscreener,dextools,udf,daily", "UPLOAD_STORAGE": "directory"}
+ENABLED = {"FEEDS": "dexscreener,dextools,udf,daily", "UPLOAD_STORAGE": "directory", "WALLET_SIGN_IN": "true"}
 # Refusals that are right: the development chain has no token up to v3.1, and no day that has ended.
 REFUSED = {"dailySums": 404, "estimateRewardsByPoolAddress": 400, "getClaimInfo": 400} | dict.fromkeys(
     PREPARED.keys() - SIMULATED, 400
@@ -86,7 +86,14 @@ def facts(service: Run) -> Facts:
         block = api.list_trades(CHAIN_ID, token["contract_address"], limit=1)["data"][0]["block"]
     wait_for(lambda: newest_served_block(service) >= block)
     password = (service.local / "administrator").read_text().strip()
-    return Facts(token=token, user=token["related"]["user"], block=block, dropped=dropped, password=password)
+    return Facts(
+        site=f"http://127.0.0.1:{service.port}",
+        token=token,
+        user=token["related"]["user"],
+        block=block,
+        dropped=dropped,
+        password=password,
+    )
 
 
 def deploy_extensions(api: Launchboard) -> str:

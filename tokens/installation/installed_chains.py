@@ -47,6 +47,14 @@ def installed_chain(chain_id: int) -> Chain:
     return _build_chain(chain_id, urls, positions=range(1, len(urls) + 1))
 
 
+def find_evm_nodes(chain_id: int) -> RpcClient | None:
+    """Return an EVM chain's nodes; None for Solana, and for a chain that is not in the registry or has no node."""
+    try:
+        return installed_chain(chain_id).rpc
+    except UnsupportedChainError:
+        return None
+
+
 @cache
 def installed_chain_second_node_first(chain_id: int) -> Chain:
     """Return the chain as `installed_chain` does, with the second node first and the first one last.

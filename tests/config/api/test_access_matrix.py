@@ -23,6 +23,7 @@ from config.api.openapi_schema import SCOPE
 from config.api.openapi_views import openapi_document
 from config.api.parsing import parse_json_body
 from config.api.views import NoEndpointView
+from config.environment.issuers import read_issuers
 from tests.rows.factories import PersonFactory, PretokenFactory
 from tests.rows.user_tokens import as_user, bearer
 from tokens.transactions.actions import ACTIONS
@@ -109,8 +110,8 @@ class Endpoint:
     missing: str = ""
     # Caller -> another status.
     otherwise: dict[str, Any] = field(default_factory=dict)
-    # Whether two calls may differ, in different seconds.
-    is_clock: bool = False
+    # Whether two calls differ: by the second, or by chance.
+    is_random: bool = False
 
 
 NOT_FOUND = (404, "Pretoken not found")
@@ -165,7 +166,7 @@ ENDPOINTS = {
         for name in names
     },
     "GET /api/feeds/udf/config": Endpoint(PUBLIC, status=200),
-    "GET /api/feeds/udf/time": Endpoint(PUBLIC, status=200, is_clock=True),
+    "GET /api/feeds/udf/time": Endpoint(PUBLIC, status=200, is_random=True),
     "GET /api/feeds/udf/symbols": Endpoint(PUBLIC),
     "GET /api/feeds/udf/search": Endpoint(PUBLIC, "?limit=nonsense"),
     "GET /api/feeds/udf/history": Endpoint(PUBLIC),
@@ -198,6 +199,8 @@ ENDPOINTS = {
     "POST /api/webhooks/{id}/rotate": NO_WEBHOOK,
     "GET /api/webhooks/{id}/deliveries": NO_WEBHOOK,
     "POST /api/webhooks/{id}/replay": replace(NO_WEBHOOK, body={"eventId": 1}),
+    "POST /api/sign-in/nonce": Endpoint(PUBLIC, body={}, status=200, is_random=True),
+    "POST /api/sign-in": Endpoint(PUBLIC, body={}),
     "POST /api/pretoken/v4": Endpoint(USER, body={}),
     "GET /api/pretoken/pending": Endpoint(USER, status=200),
     "DELETE /api/pretoken/{id}": Endpoint(
@@ -215,7 +218,9 @@ OF_COOKIES = ["DELETE /api/admin/verify", "GET /api/droid/leaderboard"]
 
 
 @pytest.fixture(autouse=True)
-def origins(settings: Any) -> None:
+def origins(settings: Any, issuer: Any) -> None:
+    settings.RATE_LIMIT_SIGN_IN = 0
+    settings.IDENTITY_ISSUERS += read_issuers({"WALLET_SIGN_IN": "true"}, site_url=settings.SITE_URL)
     settings.CORS_ALLOWED_ORIGINS = (LISTED,)
     settings.FEEDS = ("dexscreener", "dextools", "udf", "daily")
     settings.UPLOAD_STORAGE = "directory"
@@ -382,12 +387,12 @@ def test_it_admits_the_callers_of_its_level_and_refuses_the_others(name, callers
         challenge = "ApiKey " if endpoint.level.scope or endpoint.level is OPTIONAL_KEY else "Bearer "
         assert answer.headers.get("WWW-Authenticate", "").startswith(challenge) is (answer.status_code == 401)
         assert "Access-Control-Allow-Credentials" not in answer.headers
-    if endpoint.level is PUBLIC and not endpoint.is_clock:
+    if endpoint.level is PUBLIC and not endpoint.is_random:
         assert len({answer.content for answer in answers.values()}) == 1
     # A cookie is no credential.
     for caller in COOKIES[name in OF_COOKIES :]:
         assert answers[caller].status_code == nobody.status_code
-        assert endpoint.is_clock or answers[caller].content == nobody.content
+        assert endpoint.is_random or answers[caller].content == nobody.content
 
 
 @pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "text/plain", "multipart/form-data; boundary=x"])

@@ -18,9 +18,11 @@ from rest_framework.serializers import Serializer
 
 from accounts.administrators.serializers import PasswordBody
 from accounts.subscriptions import endpoint_bodies
+from accounts.users.serializers import SignInBody
 from config.api.error_handling import error_body
 from config.api.errors import BadRequestError
 from config.api.openapi_examples import BODIES
+from config.environment.issuers import read_issuers
 from config.mcp.tools import installed_tools
 from config.parsing.json_rules import InvalidFieldsError, join_path, truncate_problems
 from leaderboard.events.errors import InvalidEventsError
@@ -279,6 +281,7 @@ PARSERS: dict[str, Callable[[Any], Any]] = {
     "savePresaleAllowlist": ALLOWLIST_BODY.parse,
     "saveDeployedToken": valid(SaveBody),
     **{operation_id(action): partial(parse_body, action) for action in ACTIONS.values()},
+    "signIn": valid(SignInBody),
     "updateWebhook": endpoint_bodies.parse_changes,
     "uploadMetadata": encode_document,
 }
@@ -330,7 +333,8 @@ def test_what_the_description_excludes_is_refused(installed_node: None) -> None:
         assert problems_of(name, body), (name, body)
 
 
-def test_each_endpoint_uses_its_parser(base: None, callers: dict[str, dict[str, str]]) -> None:
+def test_each_endpoint_uses_its_parser(base: None, callers: dict[str, dict[str, str]], settings: Any) -> None:
+    settings.IDENTITY_ISSUERS += read_issuers({"WALLET_SIGN_IN": "true"}, site_url=settings.SITE_URL)
     assert {*PARSERS} == {*OPERATIONS}
     document = described()
     operations, components = operations_in(document), document["components"]["schemas"]

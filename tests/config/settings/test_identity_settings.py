@@ -38,6 +38,7 @@ OTHER = {
         ({"FARCASTER_AUTH_ORIGIN": "http://auth.farcaster.xyz"}, "FARCASTER_AUTH_ORIGIN"),
         # Two issuers with indistinguishable tokens.
         ({"PRIVY_APP_ID": "a", "OIDC_ONE_ISSUER": "privy.io"}, "OIDC_ISSUERS"),
+        ({"WALLET_SIGN_IN": "true", "OIDC_ONE_ISSUER": "wallet"}, "OIDC_ISSUERS"),
     ],
 )
 def test_it_refuses_and_names(changes, name):
@@ -91,6 +92,18 @@ def test_an_app_makes_privys_tokens_trusted():
             algorithms=("ES256",),
             subject="id",
             links_accounts=True,
+        ),
+    )
+
+
+def test_this_services_own_tokens_are_trusted_for_its_site():
+    assert read_issuers({"WALLET_SIGN_IN": "true"}, site_url="https://launch.example") == (
+        Issuer(
+            issuer="wallet",
+            audiences=("https://launch.example",),
+            jwks_url="",
+            algorithms=("HS256",),
+            subject="id",
         ),
     )
 

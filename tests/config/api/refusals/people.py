@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from config.api.openapi_examples import BODIES
 from tests.config.api.refusals.refusal_rows import (
     ANY_ADDRESS,
     BODY,
@@ -59,6 +60,26 @@ REFUSALS = {
         *wrong("password", "Not a valid string.", ["x"]),
         *wrong("password", "Ensure this field has no more than 1000 characters.", "x" * 1_001),
         *wrong("code", "Ensure this field has no more than 20 characters.", "1" * 21),
+    ),
+    "signIn": (
+        *whole("Invalid data. Expected a dictionary, but got list.", []),
+        *wrong("message", IS_REQUIRED, ABSENT),
+        *wrong("message", IS_BLANK, ""),
+        *wrong("message", "Not a valid string.", ["x"]),
+        *wrong("message", "Ensure this field has no more than 4000 characters.", "x" * 4_001),
+        *wrong("message", "must be a message as EIP-4361 specifies it", " ", "x", "<script>alert(1)</script>"),
+        *wrong(
+            "message",
+            "must have the domain of this service, or of a page that may call it",
+            BODIES["signIn"]["message"],
+        ),
+        *wrong("signature", IS_REQUIRED, ABSENT),
+        *wrong("signature", IS_BLANK, ""),
+        *wrong(
+            "signature",
+            "must be 0x followed by an even number of hex digits, at most 10000",
+            *("00", "0x0", "0x" + "00" * 5_001, "0xzz", "0x00\n", 5, ["0x00"]),
+        ),
     ),
     "listLeaderboard": (
         *wrong("interval", _INTERVAL, "1h", "24H", " 24h"),

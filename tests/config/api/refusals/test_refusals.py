@@ -20,6 +20,7 @@ from psycopg import sql
 
 from accounts.models import WebhookEndpoint
 from config.api.openapi_examples import PARAMETERS
+from config.environment.issuers import read_issuers
 from tests.config.api.refusals import feed_reads, partner_writes, people, token_reads, transactions
 from tests.config.api.refusals.refusal_rows import ADDRESS, BODY, Refusal, Rows
 from tests.config.api.test_described_bodies import all_fields
@@ -39,7 +40,7 @@ MEBIBYTE = 1024 * 1024
 # Bytes, if other than a mebibyte.
 BODY_LIMITS = {
     **dict.fromkeys(("createPretoken", "deployToken", "deployTokenV4", "saveAirdrop"), 8 * MEBIBYTE),
-    **dict.fromkeys(("beginAdminSession", "saveDeployedToken"), 16 * 1024),
+    **dict.fromkeys(("beginAdminSession", "saveDeployedToken", "signIn"), 16 * 1024),
     "fetchByPoolAddresses": 16_000,
     "savePresaleAllowlist": 2 * MEBIBYTE,
     "uploadPicture": 5 * MEBIBYTE,
@@ -130,6 +131,7 @@ def refuse(
     Base has no node that responds, so that a refused request which needed one would be a 503.
     """
     settings.UPLOAD_STORAGE, settings.UPLOAD_DIR = "directory", tmp_path / "uploads"
+    settings.IDENTITY_ISSUERS += read_issuers({"WALLET_SIGN_IN": "true"}, site_url=settings.SITE_URL)
     settings.FEEDS = ("dexscreener", "dextools", "udf", "daily")
     settings.RPC_URLS, settings.MARKET_PROVIDER_CHAINS = {8453: ("http://127.0.0.1:9",)}, ()
     forget_chains()
