@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.handlers.wsgi import WSGIHandler
 from django.utils import timezone
@@ -13,6 +14,7 @@ from accounts.keys import credentials
 from accounts.models import DisabledBy, PartnerKey, Person, Scope, WebhookDelivery, WebhookEndpoint
 from accounts.subscriptions import endpoints
 from accounts.subscriptions.deliveries import publish_and_queue
+from accounts.users import wallet_tokens
 from config import cursors
 from config.edge.cache import cache_public_responses
 from config.events.models import Event
@@ -21,6 +23,7 @@ from development.standins.issuer_server import IssuerStandIn
 from leaderboard.models import Interval, Snapshot
 from leaderboard.ranking import standing_cursors
 from leaderboard.ranking.standing_cursors import StandingPosition
+from tests.accounts.users.wallets import message, sign
 from tests.fuzzing.described_calls import FuzzedService, Known, Level
 from tests.leaderboard.ranking.test_leaderboard import make_snapshot
 from tests.nodes.devchain_launches import UNKNOWN_HASH
@@ -346,6 +349,8 @@ def _known(
         order(token={"requestKey": "e" * 32}, dryRun=True),
         order(token={"requestKey": requests[1]}),
     ]
+    nonce = wallet_tokens.issue_nonce().nonce
+    sign_in = message(domain=settings.SITE_URL.partition("://")[2], uri=settings.SITE_URL, nonce=nonce)
     bodies = {
         "/api/tokens/fetch-by-pool-addresses": [{"poolAddresses": pools[:3]}],
         "/api/tokens/index": [{"txHash": tx_hash, "chainId": CHAIN_ID} for tx_hash in (*launches, UNKNOWN_HASH)],
@@ -370,6 +375,7 @@ def _known(
         "/api/webhooks": [{"url": "https://d.example/hook", "types": ["token.indexed"], "chainIds": [8453]}],
         "/api/webhooks/{id}": [{"enabled": False}, {"enabled": True}, {"description": "mine"}],
         "/api/webhooks/{id}/replay": [{"afterEventId": 0}, {"eventId": 1}],
+        "/api/sign-in": [{"message": sign_in, "signature": f"0x{sign(sign_in).hex()}"}],
         "/api/admin/verify": [{"username": "operator", "password": PASSWORD}],
     }
     return Known(values=values, bodies=bodies)

@@ -7,6 +7,7 @@ import dataclasses
 
 import pytest
 
+from config.environment.issuers import read_issuers
 from development.devchain.anvil import CHAIN_ID
 from tests.fuzzing import described_calls
 from tests.fuzzing.fuzzed_service import build_service
@@ -29,6 +30,7 @@ def fuzzed(launchpad, node, market, social, issuer, queue, settings, forget_chai
     settings.RPC_URLS = settings.RPC_URLS | {8453: (node.url,)}
     settings.RPC_ATTEMPTS = 1
     settings.UPLOAD_STORAGE, settings.UPLOAD_DIR = "directory", tmp_path
+    settings.IDENTITY_ISSUERS += read_issuers({"WALLET_SIGN_IN": "true"}, site_url=settings.SITE_URL)
     # Feeds come from own trades, and the provider has the other chain's trending pools.
     settings.FEEDS, settings.MARKET_PROVIDER_CHAINS = ("dexscreener", "dextools", "udf", "daily"), (8453,)
     forget_chains()
