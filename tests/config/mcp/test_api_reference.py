@@ -74,6 +74,6 @@ def test_a_section_has_what_a_caller_needs(sections, name, lines):
 
 def test_it_is_short_enough_for_a_model_and_plain():
     text = api_reference(SITE)
-    assert len(text) < 157_000
+    assert len(text) < 159_000
     assert "<a " not in text and "$ref" not in text and "`None`" not in text
     assert "* `" not in text

@@ -41,12 +41,6 @@ def forget_presales():
     return forget
 
 
-@pytest.fixture(autouse=True)
-def forget_other_nodes(forget_presales):
-    """Delete cached presale data from other tests' nodes."""
-    forget_presales()
-
-
 @pytest.fixture
 def get(client):
     """Return a function that requests a path, expects 200, and returns the body."""
