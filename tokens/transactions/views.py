@@ -16,6 +16,7 @@ from config.api.errors import BadRequestError
 from config.api.throttling import AnonymousTransactionLimit, TransactionLimit
 from config.api.views import LimitedView
 from config.parsing.json_rules import Component, object_schema
+from config.processes.concurrency_limits import LARGE_BODY_BYTES
 from tokens.chains.errors import (
     CallWouldRevertError,
     SenderBalanceTooLowError,
@@ -43,6 +44,8 @@ class TransactionView(LimitedView):
     permission_classes = [AllowAny]
     # Nothing is stored or sent.
     reads_by_post = True
+    # An anonymous caller never takes the slot for large bodies.
+    max_body_bytes = LARGE_BODY_BYTES
     action: ClassVar[WalletAction]
 
     def own_limits(self) -> Sequence[type[BaseThrottle]]:
