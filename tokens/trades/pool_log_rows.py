@@ -235,8 +235,10 @@ def rebuild_candles(traded: Sequence[tuple[int, datetime, datetime]], *, now: da
     if not periods:
         return
     begin = max(min(first for _, first, _ in periods), minutes_from(now))
+    end = max(last for _, _, last in periods)
     # A longer retention for minute candles may need older partitions.
-    ensure_partitions(TRADE_TABLES, [begin + week * _WEEK for week in range((now - begin) // _WEEK + 1)], now=now)
+    weeks = [begin + number * _WEEK for number in range((end - begin) // _WEEK + 1)]
+    ensure_partitions(TRADE_TABLES, [*weeks, end], now=now)
     with connection.cursor() as cursor, _touched(cursor):
         cursor.execute(_TOUCH, [array_literal(column) for column in zip(*periods, strict=True)])
         rebuild_touched(cursor, minutes_from=minutes_from(now))

@@ -184,6 +184,16 @@ def test_trades_far_apart_need_the_partitions_of_their_own_weeks_only(world):
     assert len(partitions.list_partitions()) - before <= 3
 
 
+def test_candles_of_old_trades_need_the_partitions_of_their_own_weeks_only(world, settings):
+    settings.CANDLE_MINUTE_DAYS = 60
+    world.swaps = [log._replace(block_time=log.block_time - 40 * 86_400) for log in world.swaps]
+    store(world)
+    before = len(partitions.list_partitions())
+    trade_writing.sum_up(CHAIN_ID, trade_writing.find_traded_tokens(CHAIN_ID, 100, 105))
+    assert MinuteCandle.objects.exists()
+    assert len(partitions.list_partitions()) == before
+
+
 def test_candles_are_rebuilt_where_their_retention_was_prolonged(world, settings):
     settings.CANDLE_MINUTE_DAYS = 2
     world.swaps = [log._replace(block_time=log.block_time - 40 * 86_400) for log in world.swaps]
