@@ -107,10 +107,11 @@ def skill(site: Site, tools: Iterable[ToolNote], docs: str) -> str:
         "",
         *_tool_lines(tools),
         "",
-        f"Otherwise send requests to the API as below. {site.url}/docs/api.md has every endpoint.",
+        f"Otherwise send requests to the API as below. {site.url}/docs/api.md has every endpoint, and"
+        f" {site.url}/docs.md the same examples in Python and TypeScript.",
         "",
-        # The skill has a title already, and stays short with examples in one programming language.
-        re.sub(r"\A# [^\n]*\n+|```typescript\n.*?\n```\n+", "", docs, flags=re.DOTALL),
+        # The skill has a title already, and stays short with one example for each task.
+        re.sub(r"\A# [^\n]*\n+|```(?:python|typescript)\n.*?\n```\n+", "", docs, flags=re.DOTALL),
     ]
     return "\n".join(lines)
 
