@@ -11,8 +11,10 @@ from django.db.models.lookups import IsNull
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
+from accounts.users.identity import find_issuer
+from config.environment.issuers import WALLET_ISSUER
 from config.environment.variables import BASE_DIR
-from tokens.installation.installed_registry import launching_chains
+from tokens.installation.installed_registry import evm_chain_ids, launching_chains
 from tokens.models import Token
 
 # Number of newest tokens that may be the token in the examples.
@@ -24,10 +26,13 @@ LANGUAGES = {"curl": ("curl", ".sh"), "python": ("Python", ".py"), "typescript":
 
 # Texts in the files that this installation's URL, its token and yesterday's date replace.
 _PLACEHOLDERS = re.compile(
-    r"https://launchboard\.example|0x0{39}1(?![0-9a-f])|0x0{63}2|0x0{39}3(?![0-9a-f])|\b8453\b|\b977\b|2025-01-01"
+    r"https://launchboard\.example|0x0{39}1(?![0-9a-f])|0x0{63}2|0x0{39}3(?![0-9a-f])|0x42(?:0{37})6|\b8453\b|\b977\b"
+    r"|2025-01-01"
 )
 _BASE, _ADDRESS, _TX_HASH, _CHAIN_ID = "https://launchboard.example", f"0x{1:040}", f"0x{2:064}", "8453"
 _CREATOR, _FID, _DAY = f"0x{3:040}", "977", "2025-01-01"
+# WETH on the files' chain.
+_PAIRED = "0x4200000000000000000000000000000000000006"
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,7 @@ _GROUPS = (
     (gettext_lazy("Tokens"), ("newest", "search", "token", "prices", "trades", "integrity")),
     (gettext_lazy("Users and creators"), ("users", "creator")),
     (gettext_lazy("Launches"), ("launch", "uploads", "airdrops", "presales")),
+    (gettext_lazy("Wallets"), ("transactions", "signin")),
     (gettext_lazy("Charts and feeds"), ("bars", "screener", "tools", "daily")),
     (gettext_lazy("Changes"), ("events", "stream", "webhook", "index")),
     (gettext_lazy("Agents"), ("mcp",)),
@@ -136,6 +142,20 @@ _TASKS = {
             " for presales that were started here, and for posted allow-lists."
         ),
     ),
+    "transactions": (
+        gettext_lazy("Prepare transactions for a wallet"),
+        gettext_lazy(
+            "The answer has simulated contract calls, here for a claim of fees, and your wallet signs them. `RPC_URL`"
+            " is your own node; the key `WALLET_KEY` stays in your program. The reference has the other actions."
+        ),
+    ),
+    "signin": (
+        gettext_lazy("Sign in with a wallet"),
+        gettext_lazy(
+            "The wallet signs a message of EIP-4361 with a nonce; the answer has a user token for an hour. The message"
+            " names this site, or a page that its operators list."
+        ),
+    ),
     "screener": (
         gettext_lazy("Feed DEX Screener"),
         gettext_lazy(
@@ -190,19 +210,20 @@ _TASKS = {
 
 # Slug -> the feed without which the task is left out.
 _NEEDED_FEEDS = {"bars": "udf", "screener": "dexscreener", "tools": "dextools", "daily": "daily"}
-# Only EVM chains have airdrops, presales and events by block; on Solana these examples keep the files' addresses.
-_EVM_ONLY = {"airdrops", "presales", "screener", "tools", "daily"}
+# Only EVM chains have these tasks; beside a token of Solana their examples keep the files' addresses.
+_EVM_ONLY = {"airdrops", "presales", "transactions", "signin", "screener", "tools", "daily"}
 
 
 def build_groups() -> list[TaskGroup]:
     """Return the tasks by subject, with examples about one token in this installation; one query."""
     token = _example_token()
     general = {_BASE: settings.SITE_URL, _DAY: f"{timezone.now() - timedelta(days=1):%Y-%m-%d}"}
-    general[_CHAIN_ID] = str(next(iter(launching_chains()), _CHAIN_ID))
+    general[_CHAIN_ID] = str(next(iter((*launching_chains(), *evm_chain_ids())), _CHAIN_ID))
     values = dict(general)
     if token is not None:
         values |= {_ADDRESS: token.contract_address, _TX_HASH: token.tx_hash, _CHAIN_ID: str(token.chain_id)}
         values |= {_CREATOR: token.msg_sender or _CREATOR, _FID: str(token.requestor_fid or _FID)}
+        values[_PAIRED] = token.paired_token or _PAIRED
     is_evm = values.get(_ADDRESS, _ADDRESS).startswith("0x")
     without_token = {"launch"} if is_evm else {"launch", *_EVM_ONLY}
     groups = []
@@ -218,6 +239,10 @@ def _is_served(slug: str) -> bool:
         return settings.UPLOAD_STORAGE != "off"
     if slug == "launch":
         return bool(launching_chains())
+    if slug == "transactions":
+        return bool(evm_chain_ids())
+    if slug == "signin":
+        return bool(evm_chain_ids()) and find_issuer(WALLET_ISSUER) is not None
     return _NEEDED_FEEDS.get(slug) in (None, *settings.FEEDS)
 
 
@@ -230,7 +255,7 @@ def _example_token() -> Token | None:
     """Return the newest listed token with stored trades among the newest _CANDIDATES; the newest one without any."""
     newest = Token.objects.listed().order_by("-deployed_at", "-id").values("pk")[:_CANDIDATES]
     tokens = Token.objects.filter(pk__in=newest).only(
-        "chain_id", "contract_address", "tx_hash", "msg_sender", "requestor_fid"
+        "chain_id", "contract_address", "tx_hash", "msg_sender", "requestor_fid", "paired_token"
     )
     return tokens.order_by(IsNull(F("market__last_trade_at"), True), "-deployed_at", "-id").first()
 

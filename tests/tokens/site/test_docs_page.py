@@ -11,6 +11,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from accounts.keys import credentials
 from accounts.models import Scope
+from config.environment.issuers import read_issuers
 from tests.html_pages import HOSTILE, read_page
 from tests.processes.example_code import check_types, read_examples, run_example
 from tests.rows.factories import SocialProfileFactory, SolanaTokenFactory, TokenFactory
@@ -30,6 +31,8 @@ TASKS = (
     *("newest", "search", "token", "prices", "trades", "creator", "integrity", "mcp", "users", "airdrops", "presales"),
     *("events", "stream", "index", "webhook"),
 )
+# On an installation with the node of an EVM chain, and the second with sign-in.
+WALLET_TASKS = {"transactions", "signin"}
 # Each task's feed that is left out without it.
 FEED_TASKS = {"bars": "udf", "screener": "dexscreener", "tools": "dextools", "daily": "daily"}
 
@@ -107,9 +110,10 @@ def test_an_installation_may_leave_it_out(client, settings):
 def test_types_of_examples_are_checked(client, settings, tmp_path):
     settings.FEEDS, settings.UPLOAD_STORAGE = tuple(FEED_TASKS.values()), "directory"
     settings.RPC_URLS = {1: ("http://127.0.0.1:9",)}
+    settings.IDENTITY_ISSUERS = read_issuers({"WALLET_SIGN_IN": "true"}, site_url=settings.SITE_URL)
     examples = read_examples(client.get(URL).text)
     codes = {task: code for (task, language), code in examples.items() if language == "typescript"}
-    assert codes.keys() == {*TASKS, *FEED_TASKS, "launch", "uploads"}
+    assert codes.keys() == {*TASKS, *FEED_TASKS, *WALLET_TASKS, "launch", "uploads"}
     check_types(codes, tmp_path)
     # The types find a misspelled field.
     wrong = {"token": codes["token"].replace("token.symbol", "token.simbol")}
@@ -118,13 +122,16 @@ def test_types_of_examples_are_checked(client, settings, tmp_path):
 
 
 @pytest.mark.django_db
-def test_it_names_the_packages_that_the_examples_import(client):
+def test_it_names_the_packages_that_the_examples_import(client, settings):
+    settings.RPC_URLS = {8453: ("http://127.0.0.1:9",)}
+    settings.IDENTITY_ISSUERS = read_issuers({"WALLET_SIGN_IN": "true"}, site_url=settings.SITE_URL)
     page = client.get(URL).text
     codes = [code for (_, language), code in read_examples(page).items() if language == "python"]
     imported = {name for code in codes for name in re.findall(r"^(?:import|from) (\w+)", code, re.M)}
     [named] = re.findall(r"pip install ([\w ]+)", page)
-    assert set(named.split()) == imported - sys.stdlib_module_names
-    assert "npx --yes tsx" in page
+    # web3 installs eth-account.
+    assert set(named.split()) == imported - sys.stdlib_module_names - {"eth_account"}
+    assert "npx --yes tsx" in page and "npm install viem" in page
 
 
 @pytest.mark.django_db
@@ -152,6 +159,25 @@ def test_launches_have_a_task_on_the_first_chain_that_has_deployments(client, se
     examples = read_examples(client.get(URL).text)
     assert '{"chainId": 1,' in examples["launch", "curl"]
     assert f"{settings.SITE_URL}/api/tokens/deploy" in examples["launch", "typescript"]
+
+
+@pytest.mark.django_db
+def test_wallets_have_tasks_for_the_first_evm_chain_with_a_node_and_the_token_s_pair(client, settings):
+    def tasks() -> set[str]:
+        return WALLET_TASKS & {task for task, _ in read_examples(client.get(URL).text)}
+
+    settings.RPC_URLS = {101: ("http://127.0.0.1:9",)}
+    settings.IDENTITY_ISSUERS = read_issuers({"WALLET_SIGN_IN": "true"}, site_url=settings.SITE_URL)
+    assert tasks() == set()
+    settings.RPC_URLS |= {1: ("http://127.0.0.1:9",)}
+    assert tasks() == WALLET_TASKS
+    assert "Chain ID: 1\n" in read_examples(client.get(URL).text)["signin", "python"]
+    token = TokenFactory(paired_token=f"0x{9:040}")
+    settings.IDENTITY_ISSUERS = ()
+    assert tasks() == {"transactions"}
+    for language in LANGUAGES:
+        code = read_examples(client.get(URL).text)["transactions", language]
+        assert token.contract_address in code and token.paired_token in code
 
 
 @pytest.mark.django_db
@@ -242,7 +268,14 @@ def test_code_in_texts_is_marked(client, language):
     read_page(answer)
     text = answer.text
     codes = re.findall(r"<code>([^<\n]+)</code>", text)
-    for code in ("x-api-key", "LAUNCHBOARD_KEY", "pip install requests mcp", "RateLimit-Limit", "Retry-After", "null"):
+    for code in (
+        "x-api-key",
+        "LAUNCHBOARD_KEY",
+        "pip install requests mcp web3",
+        "RateLimit-Limit",
+        "Retry-After",
+        "null",
+    ):
         assert code in codes, code
     # What is in examples is no own mark.
     assert "`" not in re.sub(r"<pre.*?</pre>|data-copy=\"[^\"]*\"", "", text, flags=re.DOTALL)
