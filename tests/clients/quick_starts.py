@@ -16,9 +16,9 @@ def read_quick_start(package: str) -> str:
     return str(program)
 
 
-def read_guide_samples(language: str) -> list[str]:
-    """Return the guide's samples in a language: for streams, and for webhooks."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", (CLIENTS.parent / "docs" / "clients.md").read_text(), re.M | re.S)
+def read_guide_samples(language: str, *, guide: str = "clients.md") -> list[str]:
+    """Return a guide's samples in a language; those of clients are for streams, and for webhooks."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", (CLIENTS.parent / "docs" / guide).read_text(), re.M | re.S)
 
 
 def run_quick_starts(url: str, key: str, typescript: Path) -> list[str]:

@@ -16,6 +16,7 @@ from random import Random
 from typing import Any
 
 from config.environment.variables import BASE_DIR
+from tests.clients.typescript_package import find_node
 
 SEED, LAUNCHES = 44, 500
 RECORDING = BASE_DIR / "tests" / "data" / "sdk_launches.json"
@@ -56,7 +57,7 @@ def record_calls(bodies: list[dict[str, Any]], directory: Path) -> list[str]:
     program = Path(shutil.copy(_PROGRAM, directory))
     decimals = {pair: value for pairs in PAIRS.values() for pair, value in pairs.items()}
     lines = "".join(json.dumps({"body": body, "decimals": decimals}) + "\n" for body in bodies)
-    done = subprocess.run(["node", program.name], cwd=directory, input=lines, text=True, capture_output=True)
+    done = subprocess.run([find_node(), program.name], cwd=directory, input=lines, text=True, capture_output=True)
     done.check_returncode()
     calls = [json.loads(line) for line in done.stdout.splitlines()]
     return [digest(to, int(value), data) for to, value, data in calls]
