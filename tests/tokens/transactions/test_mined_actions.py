@@ -18,7 +18,7 @@ from tests.tokens.transactions.wallet_scenes import DAY, ETHER, VAULTED, ZERO, W
 from tokens.chains.evm.action_calls import ACTION_CALLS
 from tokens.chains.launching.merkle import build_tree
 from tokens.deploying.airdrop_proofs import store_saved_tree
-from tokens.models import TreeKind
+from tokens.models import Token, TreeKind
 
 pytestmark = pytest.mark.django_db
 
@@ -163,32 +163,37 @@ LEGACY: dict[str, list[dict[str, Any]]] = {
     "update-image": [{"image": "ipfs://new"}],
     "update-metadata": [{"description": "new"}],
     "verify": [{}],
-    "collect-rewards": [{}],
     "update-reward-recipient": [{"rewardIndex": index, "newRecipient": SENDER} for index in (0, 1)],
     "update-reward-admin": [{"rewardIndex": index, "newAdmin": SENDER} for index in (0, 1)],
     "claim-vault": [{"amount": "123456"}, {"amount": "1", "recipient": OTHER}],
     "update-vault-admin": [{"newAdmin": OTHER}],
 }
+# Layout -> generation. The factories of all three have the same function for rewards.
+COLLECTING = {"v1": "v2", "v3": "v3", "v3_1": "v3.1"}
 
 
-def test_they_do_so_for_a_v31_token(scene: WalletScene, chains_file: Path, settings: Any, forget_chains: Any) -> None:
+def test_they_do_so_for_tokens_of_earlier_generations(
+    scene: WalletScene, chains_file: Path, settings: Any, forget_chains: Any
+) -> None:
     token, positions = scene.launch_legacy(chains_file, settings, forget_chains)
     weth = scene.contract("WrappedNative", scene.launchpad.deployment.wrapped_native)
     scene.wait(2 * DAY)
     fees = (10_001, 33_333)
-    scene.transact(weth.functions.deposit(), sender=scene.address, value=fees[1])
+    scene.transact(weth.functions.deposit(), sender=scene.address, value=3 * fees[1])
     for currency in (scene.contract("Token", token), weth):
         scene.transact(currency.functions.approve(positions.address, 10**30), sender=scene.address)
     amounts = fees if token.lower() < weth.address.lower() else fees[::-1]
-    scene.transact(positions.functions.accrue(1, *amounts), sender=scene.address)
+    for generation in COLLECTING.values():
+        Token.objects.update(generation=generation)
+        scene.transact(positions.functions.accrue(1, *amounts), sender=scene.address)
+        changes = check_mined(scene, "collect-rewards", {"tokenAddresses": [token]}, [token, weth.address])
+        # 40 % are the creator's.
+        assert changes == {token: 4_000, weth.address: 13_333}
     seen = {}
     for action, bodies in LEGACY.items():
         for body in bodies:
-            named = {"tokenAddresses": [token]} if action == "collect-rewards" else {"tokenAddress": token}
-            changes = check_mined(scene, action, named | body, [token, weth.address])
+            changes = check_mined(scene, action, {"tokenAddress": token} | body, [token, weth.address])
             seen[action] = seen.get(action) or changes
-    # 40 % are the creator's.
-    assert seen["collect-rewards"] == {token: 4_000, weth.address: 13_333}
     assert seen["claim-vault"] == {token: 123_456}
     vault = scene.post("claim-vault", tokenAddress=token, amount=str(VAULTED))
     assert vault.json()["error"] == "The transaction would be reverted: Unauthorized()"
@@ -196,6 +201,5 @@ def test_they_do_so_for_a_v31_token(scene: WalletScene, chains_file: Path, setti
 
 def test_each_function_has_a_case() -> None:
     covered = {(action, layout) for action, layout, _ in CASES} | {(action, "v3_1") for action in LEGACY}
-    # v3's and v2's factories have the function of v3.1's.
-    same = {("collect-rewards", "v1"), ("collect-rewards", "v3")}
-    assert {(action, layout) for action, layouts in ACTION_CALLS.items() for layout in layouts} - same == covered
+    covered |= {("collect-rewards", layout) for layout in COLLECTING}
+    assert {(action, layout) for action, layouts in ACTION_CALLS.items() for layout in layouts} == covered
