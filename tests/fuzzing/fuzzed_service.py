@@ -24,6 +24,7 @@ from leaderboard.models import Interval, Snapshot
 from leaderboard.ranking import standing_cursors
 from leaderboard.ranking.standing_cursors import StandingPosition
 from tests.accounts.users.wallets import message, sign
+from tests.fuzzing import wallet_actions
 from tests.fuzzing.described_calls import FuzzedService, Known, Level
 from tests.leaderboard.ranking.test_leaderboard import make_snapshot
 from tests.nodes.devchain_launches import UNKNOWN_HASH
@@ -72,6 +73,7 @@ _KEY, _COOKIE = "lb_nonsense", "nonsense:nonsense"
 def build_service(issuer: IssuerStandIn, node: Node, launches: Sequence[str], *, presale_id: int) -> FuzzedService:
     """Build the service, with the development chain's launches and a presale, and with Base's recorded launches."""
     _return_no_unrecorded_fees(node)
+    wallet_actions.revert_simulations(node)
     for tx_hash in launches:
         index_requests.index_transaction(chain_id=CHAIN_ID, tx_hash=tx_hash)
     for label in RECORDED_LAUNCHES:
@@ -377,5 +379,6 @@ def _known(
         "/api/webhooks/{id}/replay": [{"afterEventId": 0}, {"eventId": 1}],
         "/api/sign-in": [{"message": sign_in, "signature": f"0x{sign(sign_in).hex()}"}],
         "/api/admin/verify": [{"username": "operator", "password": PASSWORD}],
+        **wallet_actions.known_bodies(tokens, presale_id=presale_id),
     }
     return Known(values=values, bodies=bodies)
