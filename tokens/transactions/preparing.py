@@ -9,7 +9,7 @@ from typing import Any
 
 from accounts.models import PartnerKey
 from config.parsing.json_rules import InvalidFieldsError, parse_object
-from config.processes.concurrency_limits import node_slot, public_node_slot
+from config.processes.concurrency_limits import node_slot, public_node_slot, transaction_slot
 from tokens.chains.addresses import checksum_address
 from tokens.chains.evm.swapping.swap_offers import SwapOffer
 from tokens.chains.evm.transactions.call_simulation import SimulatedCalls
@@ -59,6 +59,8 @@ def prepare(action: WalletAction, body: Any, *, partner: PartnerKey | None) -> P
     chain, sender = installed_chain(values["chain_id"]), values["sender"]
     slot = public_node_slot() if partner is None else node_slot(timeout=_SLOT_TIMEOUT_SECONDS)
     with query_deadline(_SECONDS), ExitStack() as slots:
+        if partner is not None:
+            slots.enter_context(transaction_slot())
         # Presale roots are cached, and read in a slot that they take themselves.
         if action.name in _BUILT_IN_SLOT:
             slots.enter_context(slot)

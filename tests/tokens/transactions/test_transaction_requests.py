@@ -1,9 +1,13 @@
 """POST /api/transactions/{action}: proofs of allow-lists, refused calls, limits, and nodes that do not simulate."""
 
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
+from accounts.models import PartnerKey
+from config.processes.concurrency_limits import SLOTS, THREADS, BusyError, node_slot
 from development.devchain.anvil import CHAIN_ID
 from tests.development.devchain.test_devchain_changes import accrue
 from tests.nodes.devchain_launches import Launchpad
@@ -16,6 +20,8 @@ from tokens.chains.launching.merkle import build_tree
 from tokens.deploying.airdrop_proofs import store_saved_tree
 from tokens.installation.installed_chains import installed_chain
 from tokens.models import TreeKind
+from tokens.transactions.actions import ACTIONS
+from tokens.transactions.preparing import prepare
 
 pytestmark = pytest.mark.django_db
 
@@ -113,3 +119,14 @@ def test_a_chain_whose_nodes_do_not_simulate_is_unavailable(scene: WalletScene) 
     assert (answer.status_code, answer.json()) == (503, {"error": "The chain is not available"})
     with pytest.raises(NodeUnavailableError):
         chain.simulate_calls([], sender=OTHER)
+
+
+def test_partners_that_wait_for_a_node_leave_a_thread(launchpad: Launchpad) -> None:
+    body = {"from": OTHER, "chainId": CHAIN_ID, "tokenAddress": OTHER, "side": "buy", "amount": "1"}
+    with ThreadPoolExecutor(THREADS) as pool, ExitStack() as slots:
+        for _ in range(SLOTS):
+            slots.enter_context(node_slot())
+        calls = [pool.submit(prepare, ACTIONS["swap"], body, partner=PartnerKey()) for _ in range(THREADS)]
+        refused, waiting = wait(calls, timeout=2, return_when=FIRST_COMPLETED)
+        assert (len(refused), len(waiting)) == (1, THREADS - 1)
+        assert isinstance(refused.pop().exception(), BusyError)
