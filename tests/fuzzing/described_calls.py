@@ -255,7 +255,9 @@ def _call(service: FuzzedService, case: Any, level: Level, *, outcome: Outcome) 
 def _wrong(case: Any, level: Level, answer: Any) -> Iterator[str]:
     standing = _standing(case.operation, level)
     if standing is None:
-        if answer.status_code in (401, 403) and not _is_optional(case.operation):
+        # Operations that declare no credential may still judge one in the body, and describe the 401 then.
+        declared = case.operation.definition.raw.get("security")
+        if answer.status_code in (401, 403) and declared and not _is_optional(case.operation):
             yield "who may pass was refused"
     elif answer.status_code != standing:
         yield f"who may not pass was not refused with {standing}"
