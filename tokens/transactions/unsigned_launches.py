@@ -50,6 +50,6 @@ def launch_calls(action: WalletAction, values: Values) -> Sequence[UnsignedCall]
     if calls.presale_start is not None:
         presales.check_launch(chain, calls.launch, sender=values["sender"])
         call, text = calls.presale_start, "Start the presale of the token"
-    # Quoted, because names may contain line breaks and whole sentences.
-    name, symbol = (json.dumps(each, ensure_ascii=False) for each in (config.name, config.symbol))
+    # Quoted, because names may contain line breaks and whole sentences, and characters that reverse what follows.
+    name, symbol = (json.dumps(each, ensure_ascii=not each.isprintable()) for each in (config.name, config.symbol))
     return [UnsignedCall(to=call.to, data=call.data, value=call.value, text=f"{text} {name} ({symbol}).")]

@@ -57,6 +57,11 @@ def test_a_presale_is_started_by_a_wallet_that_may(client: Any, own_launchpad: L
     assert answer["predictedAddress"] is None
 
 
+def test_a_name_does_not_reverse_the_text_that_quotes_it(scene: WalletScene) -> None:
+    body = orders.order(token={"name": "Dög\u202e", "symbol": "ДОГ"})
+    assert scene.prepare("launch", **body)["texts"] == ['Launch the token "D\\u00f6g\\u202e" ("ДОГ").']
+
+
 SHARE = st.integers(1, 4_000).map(lambda bps: bps / 100)
 TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=20).filter(str.strip)
 ACCOUNT = st.binary(min_size=20, max_size=20).filter(any).map(lambda raw: "0x" + raw.hex())
