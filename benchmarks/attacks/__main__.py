@@ -4,29 +4,35 @@
     python -m benchmarks.attacks [--only NAME] [--seconds 10] [--start]
 
 `none` is always run first: on a busy machine, `list p99 by none` compares an attack with it. A bystander reads
-`/api/tokens` 40 times a second and `/healthz` 10 times, from changing addresses. Exits with code 1
-where an attack costs it more than the limits: 250 ms for the list in 99 % of requests, 1 s for the probe in all, and
-no failed response. Recovery is the time from the attack's end to the probe's next response. Memory is the
-largest resident set that a web process has during the attack and five seconds after it.
+`/api/tokens` 40 times a second and `/healthz` 10 times, from changing addresses, and simulates a transaction with a
+partner key of its own every 0.6 s. Exits with code 1 where an attack costs it more than the limits: 250 ms for the list
+in 99 % of requests, 1 s for all probes and simulations, and no failed response. Recovery is the time from the attack's
+end to the probe's next response. Memory is the largest resident set that a web process has during the attack and five
+seconds after it.
 """
 
 import argparse
+import json
 import multiprocessing
 import os
+import secrets
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 
 import psutil
 
-from benchmarks.attacks import connections, costly_requests, many_requests
+from benchmarks.attacks import connections, costly_requests, many_requests, wallet_requests
 from benchmarks.attacks.bystander import Bystander, Experience
 from benchmarks.attacks.target import Target
 from benchmarks.harness import Limits, keep, print_table
 from benchmarks.starts import make_run
 from config.environment.variables import BASE_DIR
+from development.devchain.anvil import CHAIN_ID, dump_file
 from development.servers import bundled
 
 _LIST_LIMIT, _PROBE_LIMIT = 0.25, 1.0
@@ -71,6 +77,14 @@ ATTACKS: dict[str, Attack] = {
     "nested-json": many_requests.nest_json,
     "unknown-arguments": many_requests.name_unknown_arguments,
     "unfinished-streams": many_requests.leave_stream_requests_unfinished,
+    "simulations": wallet_requests.simulate_from_many_addresses,
+    "simulations-by-key": wallet_requests.simulate_by_one_key,
+    "longest-simulations": wallet_requests.simulate_longest_lists,
+    "large-launches": wallet_requests.prepare_large_launches,
+    "sign-ins": wallet_requests.sign_in_from_many_addresses,
+    "nonces": wallet_requests.request_nonces,
+    "stalled-node": wallet_requests.simulate_from_many_addresses,
+    "stalled-node-by-key": wallet_requests.simulate_by_one_key_from_many_addresses,
 }
 
 
@@ -79,23 +93,33 @@ def main() -> int:
     options = _parse_options()
     if not options.start:
         return _run_attacks(options)
+    # Off by default.
+    os.environ["WALLET_SIGN_IN"] = "true"
     with make_run(BASE_DIR) as (_, environment):
         os.environ["LAUNCHBOARD_LOCAL"], options.port = environment["LAUNCHBOARD_LOCAL"], int(environment["PORT"])
         return _run_attacks(options)
 
 
 def _run_attacks(options: argparse.Namespace) -> int:
-    _warm_up(_target(options))
+    key = (bundled.local_directory() / "partner-key").read_text(encoding="utf-8").strip()
+    command = [sys.executable, "manage.py", "issue_partner_key", f"bystander-{secrets.token_hex(4)}"]
+    bystander_key = subprocess.check_output(command, cwd=BASE_DIR, text=True).strip()
+    target = Target(options.host, options.port, key, bystander_key, (), 0.0)
+    _warm_up(target)
+    target = replace(target, tokens=_token_addresses(target))
+    for _ in range(_WARM_REQUESTS):
+        target.collect_rewards(source=_WARM_SOURCE)
     limits, rows, kept = Limits(), [], {}
     floor = 0.0
     for name in dict.fromkeys(("none", *(options.only or ATTACKS))):
-        met, recovery, memory, after = _attack(name, options)
+        met, recovery, memory, after = _attack(name, replace(target, ends_at=time.monotonic() + options.seconds))
         floor = floor or met.list_p99
         figures = {
             "list p50 ms": round(met.list_p50 * 1000, 1),
             "list p99 ms": round(met.list_p99 * 1000, 1),
             "list p99 by none": round(met.list_p99 / floor, 1),
             "probe max ms": round(met.slowest_probe * 1000, 1),
+            "simulation max ms": round(met.slowest_simulation * 1000, 1),
             "failed": met.failed,
             "recovery s": round(recovery, 1),
             "web MB": memory // _MB,
@@ -103,6 +127,7 @@ def _run_attacks(options: argparse.Namespace) -> int:
         }
         limits.at_most(f"{name}: list p99", met.list_p99, _LIST_LIMIT, "s")
         limits.at_most(f"{name}: slowest probe", met.slowest_probe, _PROBE_LIMIT, "s")
+        limits.at_most(f"{name}: slowest simulation", met.slowest_simulation, _PROBE_LIMIT, "s")
         limits.at_most(f"{name}: failed responses", met.failed, 0, "responses")
         kept[name] = figures
         rows.append([name, *figures.values()])
@@ -122,9 +147,12 @@ def _parse_options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _target(options: argparse.Namespace) -> Target:
-    key = (bundled.local_directory() / "partner-key").read_text(encoding="utf-8").strip()
-    return Target(options.host, options.port, key, time.monotonic() + options.seconds)
+def _token_addresses(target: Target) -> list[str]:
+    """Return the newest tokens' addresses on the development chain, of launches that have the followed locker."""
+    body = target.request("GET", f"/api/tokens?chainId={CHAIN_ID}&limit=20", source=_WARM_SOURCE).partition(
+        b"\r\n\r\n"
+    )[2]
+    return [token["contract_address"] for token in json.loads(body)["data"] if token["type"] == "clanker_v4"]
 
 
 def _warm_up(target: Target) -> None:
@@ -137,19 +165,19 @@ def _warm_up(target: Target) -> None:
                 sys.exit(f"no server at {target.host}:{target.port} ({error}): start it with make run, or give --port")
 
 
-def _attack(name: str, options: argparse.Namespace) -> tuple[Experience, float, int, int]:
+def _attack(name: str, target: Target) -> tuple[Experience, float, int, int]:
     """Run one attack beside the bystander; return what it met, the recovery in seconds, and two sizes in bytes.
 
     Raises RuntimeError if the server does not recover: no later figure would belong to its own attack.
     """
-    target = _target(options)
     attacker = multiprocessing.get_context("fork").Process(target=ATTACKS[name], args=(target,), daemon=True)
-    with _stopped_provider() if name == "stalled-provider" else nullcontext():
+    stopped = _STOPPED.get(name)
+    with _stopped_processes(stopped()) if stopped else nullcontext():
         attacker.start()
-        bystander = Bystander(target)
+        bystander = Bystander(target, simulates=stopped is not _chain_state)
         memory = 0
         for _ in target.rounds(every=0.5):
-            memory = max(memory, _web_memory(options.port))
+            memory = max(memory, _web_memory(target.port))
         met = bystander.experience()
     attacker.join(_SETTLE_SECONDS)
     attacker.kill()
@@ -159,7 +187,7 @@ def _attack(name: str, options: argparse.Namespace) -> tuple[Experience, float, 
             raise RuntimeError(f"{name}: no response of the probe {_RECOVERY_SECONDS:g} s after the attack")
     recovery = time.monotonic() - ended
     time.sleep(_SETTLE_SECONDS)
-    return met, recovery, memory, _web_memory(options.port)
+    return met, recovery, memory, _web_memory(target.port)
 
 
 def _is_alive(target: Target) -> bool:
@@ -170,20 +198,31 @@ def _is_alive(target: Target) -> bool:
 
 
 @contextmanager
-def _stopped_provider() -> Iterator[None]:
-    """Stop the market data stand-in during the block: its connections open, and nothing is answered."""
-    stand_ins = [
-        process
-        for process in psutil.process_iter(["cmdline"])
-        if "development.standins" in " ".join(process.info["cmdline"] or ())
+def _stopped_processes(words: str) -> Iterator[None]:
+    """Stop the processes with these words in their command line during the block: nothing is answered."""
+    processes = [
+        process for process in psutil.process_iter(["cmdline"]) if words in " ".join(process.info["cmdline"] or ())
     ]
-    for process in stand_ins:
+    for process in processes:
         process.send_signal(signal.SIGSTOP)
     try:
         yield
     finally:
-        for process in stand_ins:
+        for process in processes:
             process.send_signal(signal.SIGCONT)
+
+
+def _chain_state() -> str:
+    """Return the file that only the attacked server's node has in its command line."""
+    return f"{dump_file(bundled.local_directory() / 'chain.json')}"
+
+
+# Attack -> the words for the processes that are stopped meanwhile.
+_STOPPED: dict[str, Callable[[], str]] = {
+    "stalled-provider": lambda: "development.standins",
+    "stalled-node": _chain_state,
+    "stalled-node-by-key": _chain_state,
+}
 
 
 def _web_memory(port: int) -> int:

@@ -1,4 +1,4 @@
-"""Bystander: clients at their own addresses that read the list and the probe during an attack."""
+"""Bystander: clients at their own addresses that read the list and the probe, and a partner that simulates."""
 
 import multiprocessing
 import threading
@@ -11,6 +11,8 @@ from benchmarks.attacks.target import Target
 from benchmarks.http_load import percentile
 
 _LIST_EVERY, _PROBE_EVERY = 0.025, 0.1
+# Below RATE_LIMIT_TRANSACTIONS.
+_SIMULATION_EVERY = 0.6
 # Requests are sent at fixed times: one that waits does not delay the next ones, so that none is left out.
 _AT_ONCE = 64
 
@@ -21,6 +23,8 @@ class Experience:
 
     lists: tuple[float, ...]
     probes: tuple[float, ...]
+    # Simulations with a partner key; none if the chain's node is stopped.
+    simulations: tuple[float, ...]
     failed: int
 
     @property
@@ -38,13 +42,18 @@ class Experience:
         """Slowest response from `/healthz`, in seconds."""
         return self.probes[-1]
 
+    @property
+    def slowest_simulation(self) -> float:
+        """Slowest simulation, in seconds; 0 without any."""
+        return max(self.simulations, default=0.0)
+
 
 class Bystander:
     """A process that requests until the target's end."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, *, simulates: bool = True) -> None:
         self._here, there = multiprocessing.get_context("fork").Pipe(duplex=False)
-        self._process = multiprocessing.get_context("fork").Process(target=_watch, args=(there, target))
+        self._process = multiprocessing.get_context("fork").Process(target=_watch, args=(there, target, simulates))
         self._process.start()
 
     def experience(self) -> Experience:
@@ -54,16 +63,20 @@ class Bystander:
         return found
 
 
-def _watch(pipe: Connection, target: Target) -> None:
+def _watch(pipe: Connection, target: Target, simulates: bool) -> None:
     lists: list[float] = []
     probes: list[float] = []
+    simulations: list[float] = []
     failures: list[str] = []
     slots = threading.BoundedSemaphore(_AT_ONCE)
 
     def request(path: str, source: str, times: list[float]) -> None:
         begun = time.monotonic()
         try:
-            answer = target.request("GET", path, source=source)
+            if path:
+                answer = target.request("GET", path, source=source)
+            else:
+                answer = target.collect_rewards(key=target.bystander_key, source=source)
             if b" 200 " not in answer[:20]:
                 failures.append(answer[:80].decode(errors="replace"))
         except OSError as error:
@@ -83,10 +96,15 @@ def _watch(pipe: Connection, target: Target) -> None:
         for thread in threads:
             thread.join()
 
-    probing = threading.Thread(target=send, args=(_PROBE_EVERY, "/healthz", probes))
-    probing.start()
+    beside = [threading.Thread(target=send, args=(_PROBE_EVERY, "/healthz", probes))]
+    if simulates:
+        # The empty path stands for them.
+        beside.append(threading.Thread(target=send, args=(_SIMULATION_EVERY, "", simulations)))
+    for thread in beside:
+        thread.start()
     send(_LIST_EVERY, "/api/tokens?limit={}", lists)
-    probing.join()
+    for thread in beside:
+        thread.join()
     for failure in sorted(set(failures)):
         print(f"bystander: {failure}", flush=True)
-    pipe.send(Experience(tuple(sorted(lists)), tuple(sorted(probes)), len(failures)))
+    pipe.send(Experience(tuple(sorted(lists)), tuple(sorted(probes)), tuple(simulations), len(failures)))

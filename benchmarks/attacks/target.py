@@ -9,19 +9,27 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from development.devchain.anvil import CHAIN_ID
+
 # The attacker's address; a bystander uses others, as clients elsewhere do.
 ATTACKER = "127.0.0.66"
+# A wallet without coins, which needs none for a simulation.
+WALLET = f"0x{0xABC:040x}"
 _TIMEOUT = 5.0
 _RECEIVE = 65_536
 
 
 @dataclass(frozen=True)
 class Target:
-    """A `make run` server, a partner key for it, and the attack's end in monotonic seconds."""
+    """A `make run` server, the attack's end in monotonic seconds, and what callers of the server need."""
 
     host: str
     port: int
+    # The attacker's partner key, and the bystander's.
     key: str
+    bystander_key: str
+    # Addresses of the development chain's tokens.
+    tokens: Sequence[str]
     ends_at: float
 
     def at_port(self, port: int) -> "Target":
@@ -71,13 +79,18 @@ class Target:
 
     def request_launch(self, body: bytes) -> bytes:
         """Return the whole response to a launch body, with the partner key. Raises OSError."""
-        headers = ["Content-Type: application/json", f"x-api-key: {self.key}"]
-        return self.request("POST", "/api/tokens/deploy", headers=headers, body=body)
+        return self.post_json("/api/tokens/deploy", body, key=self.key)
 
-    def post_json(self, path: str, value: object) -> bytes:
-        """Return the whole response to a JSON body. Raises OSError."""
-        body = json.dumps(value).encode()
-        return self.request("POST", path, headers=["Content-Type: application/json"], body=body)
+    def post_json(self, path: str, value: object, *, key: str = "", source: str = ATTACKER) -> bytes:
+        """Return the whole response to a JSON body, or to its bytes. Raises OSError."""
+        body = value if isinstance(value, bytes) else json.dumps(value).encode()
+        headers = ["Content-Type: application/json", *([f"x-api-key: {key}"] if key else [])]
+        return self.request("POST", path, headers=headers, body=body, source=source)
+
+    def collect_rewards(self, *, tokens: int = 1, key: str = "", source: str = ATTACKER) -> bytes:
+        """Return the whole response to the simulated collection of so many tokens' fees. Raises OSError."""
+        body = {"from": WALLET, "chainId": CHAIN_ID, "tokenAddresses": self.tokens[:tokens]}
+        return self.post_json("/api/transactions/collect-rewards", body, key=key, source=source)
 
     def repeat(self, act: Callable[[int], object], *, at_once: int, every: float = 0.25) -> None:
         """Call `act` with a running number, from so many threads, until the attack ends. Refused calls are repeated."""
