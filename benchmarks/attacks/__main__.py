@@ -80,7 +80,7 @@ ATTACKS: dict[str, Attack] = {
     "simulations": wallet_requests.simulate_from_many_addresses,
     "simulations-by-key": wallet_requests.simulate_by_one_key,
     "longest-simulations": wallet_requests.simulate_longest_lists,
-    "large-launches": wallet_requests.prepare_large_launches,
+    "longest-launches": wallet_requests.prepare_longest_launches,
     "sign-ins": wallet_requests.sign_in_from_many_addresses,
     "nonces": wallet_requests.request_nonces,
     "stalled-node": wallet_requests.simulate_from_many_addresses,
