@@ -17,7 +17,16 @@ _MAX_LEVELS = 64
 _MAX_PROOF_BYTES = 32 * (_MAX_LEVELS + 4)
 _BYTES = re.compile(f"0[xX](?:[0-9a-fA-F]{{2}}){{0,{_MAX_PROOF_BYTES}}}")
 
-address = scalars.evm_address("contract of these launchpads")
+_any_address = scalars.evm_address("contract of these launchpads")
+
+
+@described(_any_address.schema)
+def address(value: Any) -> str:
+    """Parse an EVM address to EIP-55. Letters of both cases have to be EIP-55's: a wrong recipient is final."""
+    parsed: str = _any_address.parse(value)
+    if value[2:] not in (value[2:].lower(), value[2:].upper(), parsed[2:]):
+        raise ValueError("must have the capitals of EIP-55, or letters of one case")
+    return parsed
 
 
 def wei(*, least: int, digits: int | None = None) -> Rule:
@@ -53,7 +62,9 @@ def proof_bytes(value: Any) -> str:
 
 SENDER = {
     "from": FieldRule(
-        rule=address, attribute="sender", description="The wallet that will sign. It needs no coins for the simulation."
+        rule=address,
+        attribute="sender",
+        description="The wallet that will sign. It needs only the coins that the calls send, none for gas.",
     ),
     "chainId": FieldRule(rule=chain_id_rule, attribute="chain_id", description="Chain id."),
 }

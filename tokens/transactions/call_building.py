@@ -97,7 +97,8 @@ def metadata_update(action: WalletAction, values: Values) -> list[UnsignedCall]:
     """Return the call with the metadata as a launch writes it. Raises as `token_calls`."""
     metadata = on_chain_json({key: values[key] for key in token_texts.METADATA})
     if len(metadata.encode()) > token_texts.MAX_ON_CHAIN_BYTES:
-        rule = f"must have at most {token_texts.MAX_ON_CHAIN_BYTES} bytes of UTF-8, since all of it is stored on chain"
+        most = token_texts.MAX_ON_CHAIN_BYTES
+        rule = f"must have at most {most} bytes of UTF-8 with the URLs, since all of it is stored on chain"
         raise InvalidFieldsError([("description", rule)])
     return token_calls(action, {**values, "metadata": metadata})
 
@@ -143,10 +144,10 @@ def _token_call(action: WalletAction, values: Values, *, token: Token, calls: st
         rule = f"must be a token whose contracts have this action; {label} contracts have none"
         raise InvalidFieldsError([(_token_field(action), rule)])
     # A generation with a function for each share takes no index.
-    index = values["rewardIndex"] if len(templates) > 1 else 0
-    if index >= len(templates):
-        raise InvalidFieldsError([("rewardIndex", f"must be from 0 to {len(templates) - 1} for {label} tokens")])
-    template = templates[index]
+    shares = len(templates) if len(templates) > 1 else len((token.extensions["fees"] or {}).get("recipients", ()))
+    if "rewardIndex" in action.fields and values["rewardIndex"] >= shares:
+        raise InvalidFieldsError([("rewardIndex", f"must be below {shares}, the number of the token's fee shares")])
+    template = templates[values["rewardIndex"] if len(templates) > 1 else 0]
     of_token = {"token": token.contract_address, "positionId": int(token.position_id or 0)}
     completed = _complete(action, template, {**values, **of_token}, calls=calls, label=label)
     return template.encode(_contract(action, template, token), completed)
@@ -161,12 +162,20 @@ def _contract(action: WalletAction, template: CallTemplate, token: Token) -> str
         info = _chain(token.chain_id)
         addresses = info.addresses(template.role, token.generation)
         launching = info.deploying(template.role)
-        if template.role == "airdrop" and launching and (token.extensions["airdrop"] or {}).get("admin") is None:
+        if template.role == "airdrop" and launching and _airdrop(token).get("admin") is None:
             # The first version's airdrops have no admin, and our own launches don't use its contract.
             addresses = [each for each in addresses if each != launching.address] or addresses
     if not addresses:
         raise InvalidFieldsError([(_token_field(action), f"must be a token whose {template.role} is known")])
     return addresses[0]
+
+
+def _airdrop(token: Token) -> Mapping[str, Any]:
+    """Return the airdrop of a token's launch. Raises InvalidFieldsError if it has none."""
+    airdrop: Mapping[str, Any] | None = token.extensions["airdrop"]
+    if airdrop is None:
+        raise InvalidFieldsError([("tokenAddress", "must be a token with an airdrop")])
+    return airdrop
 
 
 def _token_field(action: WalletAction) -> str:
@@ -203,8 +212,9 @@ def _complete(
 
 def _find_proof(token: Token, *, account: str) -> tuple[int, Sequence[str]]:
     """Return amount and proof for an account's stored entry, preferably in the tree with the root on the chain."""
+    airdrop = _airdrop(token)
     entries = find_claimable(token.contract_address, account=account)
-    root = (token.extensions["airdrop"] or {}).get("merkleRoot")
+    root = airdrop.get("merkleRoot")
     entry = next((each for each in entries if each.root == root), entries[0] if entries else None)
     if entry is None:
         rule = "must have an entry that this service has for the token's airdrop; else give amount and proof"

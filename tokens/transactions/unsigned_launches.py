@@ -1,12 +1,11 @@
 """Launches that the caller's own wallet signs: same rules and bytes as deployments, without quotas or our wallets."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from accounts.models import PartnerKey
 from config.parsing.json_rules import InvalidFieldsError, parse_object
-from tokens.chains.evm.unsigned_calls import UnsignedCall
+from tokens.chains.evm.unsigned_calls import UnsignedCall, quote
 from tokens.chains.launching import launch_calls as encoding
 from tokens.deploying import request_keys
 from tokens.deploying.launch_request import LaunchRequest, LaunchRequestError, parse_launch_request
@@ -50,6 +49,6 @@ def launch_calls(action: WalletAction, values: Values) -> Sequence[UnsignedCall]
     if calls.presale_start is not None:
         presales.check_launch(chain, calls.launch, sender=values["sender"])
         call, text = calls.presale_start, "Start the presale of the token"
-    # Quoted, because names may contain line breaks and whole sentences, and characters that reverse what follows.
-    name, symbol = (json.dumps(each, ensure_ascii=not each.isprintable()) for each in (config.name, config.symbol))
-    return [UnsignedCall(to=call.to, data=call.data, value=call.value, text=f"{text} {name} ({symbol}).")]
+    name = f"{quote(config.name)} ({quote(config.symbol)})"
+    purchase = f", and buy of it for {call.value} wei" if call.value else ""
+    return [UnsignedCall(to=call.to, data=call.data, value=call.value, text=f"{text} {name}{purchase}.")]

@@ -67,7 +67,7 @@ class TransactionView(LimitedView):
             except NoPresalesError as error:
                 raise BadRequestError("chainId must be a chain with a presale contract", field="chainId") from error
             except SenderBalanceTooLowError as error:
-                raise BadRequestError("from has less coins than the calls send", field="from") from error
+                raise BadRequestError("from has fewer coins than the calls send", field="from") from error
             except SwapUnavailableError as error:
                 raise BadRequestError(f"The swap is not possible: {error}") from error
             except UnknownContractError as error:

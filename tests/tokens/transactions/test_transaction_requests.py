@@ -51,7 +51,7 @@ def test_a_wallet_without_coins_needs_them_only_for_what_it_sends(scene: WalletS
     body = {"from": POOR, "tokenAddresses": [token], "currencies": [token], "feeOwner": scene.address}
     assert scene.prepare("claim-fees", **body)["simulation"]["changes"] == []
     refused = scene.post("presale-buy", **{"from": POOR}, presaleId=sale, amount="1")
-    rule = "has less coins than the calls send"
+    rule = "has fewer coins than the calls send"
     assert (refused.status_code, refused.json()) == (
         400,
         {"error": f"from {rule}", "details": [{"field": "from", "message": rule}]},

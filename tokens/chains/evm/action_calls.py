@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tokens.chains.abi.codec import AbiFunction, declared_call
-from tokens.chains.evm.unsigned_calls import UnsignedCall
+from tokens.chains.evm.unsigned_calls import UnsignedCall, quote
 
 # The role of a launched token, which the registry does not have.
 LAUNCHED = "token"
@@ -38,14 +38,21 @@ class CallTemplate:
 
     def encode(self, contract: str, values: Mapping[str, Any]) -> UnsignedCall:
         """Return the call of the contract (EIP-55). Addresses, hashes and bytes are hex, numbers ints, flags bools."""
-        inputs = self.function.inputs
-        arguments = [_encodable(kind, values[name]) for kind, name in zip(inputs.types, inputs.names, strict=True)]
+        kinds = dict(zip(self.function.inputs.names, self.function.inputs.types, strict=True))
+        words = {name: _word(kind, values[name]) for name, kind in kinds.items()}
         return UnsignedCall(
             to=contract,
-            data=self.function.encode_input(*arguments),
+            data=self.function.encode_input(*(_encodable(kind, values[name]) for name, kind in kinds.items())),
             value=values[self.payment] if self.payment else 0,
-            text=self.text.format(**values),
+            text=self.text.format(**values | words),
         )
+
+
+def _word(kind: str, value: Any) -> Any:
+    """Return a value as a sentence has it."""
+    if kind == "bool":
+        return "on" if value else "off"
+    return quote(value) if kind == "string" else value
 
 
 def _encodable(kind: str, value: Any) -> Any:
@@ -157,8 +164,8 @@ ACTION_CALLS: Mapping[str, Templates] = {
             ),
         )
     },
-    "update-image": _on_tokens("updateImage(string image)", "Set the image of {token}."),
-    "update-metadata": _on_tokens("updateMetadata(string metadata)", "Set the metadata of {token}."),
+    "update-image": _on_tokens("updateImage(string image)", "Set the image of {token} to {image}."),
+    "update-metadata": _on_tokens("updateMetadata(string metadata)", "Replace all metadata of {token}."),
     "update-admin": {
         "v4": (_call(LAUNCHED, "updateAdmin(address newAdmin)", "Hand over the token {token} to {newAdmin}."),)
     },
@@ -235,6 +242,6 @@ ACTION_CALLS: Mapping[str, Templates] = {
     "update-allowlist-state": _on_presales(
         "presale_allowlist",
         "setAllowlistEnabled(uint256 presaleId, bool enabled)",
-        "Set whether only the allow-list may buy into presale {presaleId}: {enabled}.",
+        "Turn the allow-list of presale {presaleId} {enabled}.",
     ),
 }

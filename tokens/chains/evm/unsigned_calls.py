@@ -1,5 +1,6 @@
 """Contract calls for the caller's own wallet to sign. No key of the service signs or sends them."""
 
+import json
 from dataclasses import dataclass
 
 
@@ -14,3 +15,11 @@ class UnsignedCall:
     data: str
     value: int
     text: str
+
+
+def quote(text: str) -> str:
+    """Return a caller's text in quotes, for a call's sentence.
+
+    It may contain line breaks and whole sentences, and characters that reverse what follows.
+    """
+    return json.dumps(text, ensure_ascii=not text.isprintable())

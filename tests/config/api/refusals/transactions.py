@@ -30,8 +30,13 @@ _NO_AMOUNTS = ("-1", "1.5", "0x5", "", "9" * 79, 5, 1.5, [])
 
 
 def _addresses(name: str) -> Rows:
-    zero = wrong(name, "must not be the zero address", "0x" + "00" * 20)
-    return (*wrong(name, EVM_ADDRESS, "0x12", "x", "", 5, []), *wrong(name, _ELSEWHERE, MINT), *zero)
+    others = {
+        _ELSEWHERE: MINT,
+        "must not be the zero address": "0x" + "00" * 20,
+        "must have the capitals of EIP-55, or letters of one case": "0x" + "aB" * 20,
+    }
+    rows = [row for rule, value in others.items() for row in wrong(name, rule, value)]
+    return (*wrong(name, EVM_ADDRESS, "0x12", "x", "", 5, []), *rows)
 
 
 # Field -> rows for its values.

@@ -25,6 +25,9 @@ _V3_PRICE = codec.declared_function("slot0() returns (uint160 sqrtPriceX96, int2
 _V4_PRICE = codec.declared_function("getSlot0(bytes32 poolId) returns (uint160 sqrtPriceX96, int24 tick)")
 # Parts per million. Source: github.com/Uniswap/v3-core, `UniswapV3Factory.enableFeeAmount`.
 _MAX_FEE = 999_999
+# The v4 quoter's error. Source: github.com/Uniswap/v4-periphery, `BaseV4Quoter.sol`.
+_NOT_ENOUGH = "NotEnoughLiquidity("
+_TOO_LITTLE_LIQUIDITY = "the pool has too little liquidity for the amount"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,7 +76,7 @@ def _read_v3_fee(rpc: RpcClient, route: SwapRoute) -> int:
     [result] = call_views(rpc, [ViewCall(contract=route.pool.pool, function=_V3_FEE)])
     fee: int = result["fee"] if result else _MAX_FEE + 1
     if fee > _MAX_FEE:
-        raise SwapUnavailableError("the token's pool has no fee of Uniswap v3")
+        raise SwapUnavailableError("the token trades in no pool of Uniswap v3 or v4")
     return fee
 
 
@@ -93,6 +96,8 @@ def _simulate_quote(rpc: RpcClient, views: list[UnsignedCall], *, payer: str) ->
     try:
         return simulate_calls(rpc, views, sender=payer)
     except CallWouldRevertError as error:
+        if _NOT_ENOUGH in error.reason:
+            raise SwapUnavailableError(_TOO_LITTLE_LIQUIDITY) from error
         raise SwapUnavailableError(f"the pool can't be quoted: {error.reason}") from error
 
 
@@ -115,5 +120,5 @@ def _require_equal(route: SwapRoute, quote: SwapQuote, simulation: SimulatedCall
         return
     paid = -simulation.changes.get(route.currency_in, 0)
     if paid < quote.amount_in:
-        raise SwapUnavailableError("the pool has too little liquidity for the amount")
+        raise SwapUnavailableError(_TOO_LITTLE_LIQUIDITY)
     raise SwapUnavailableError("the simulation of the calls differs from the quote")
