@@ -1,6 +1,6 @@
 """Refusals of the endpoints for unsigned transactions."""
 
-from config.web.body_limits import MAX_BODY_BYTES
+from config.processes.concurrency_limits import LARGE_BODY_BYTES
 from tests.config.api.refusals.partner_writes import DEPLOY
 from tests.config.api.refusals.refusal_rows import (
     EVM_ADDRESS,
@@ -96,7 +96,7 @@ _LAUNCH: Rows = tuple(
     if not {"dryRun", ""} & {*row.changes, *row.details}
     and row.status == 400
     and "dryRun" not in row.error
-    and len(str(row.changes)) < MAX_BODY_BYTES
+    and len(str(row.changes)) < LARGE_BODY_BYTES
 )
 
 
