@@ -189,7 +189,7 @@ def test_they_do_so_for_tokens_of_earlier_generations(
         changes = check_mined(scene, "collect-rewards", {"tokenAddresses": [token]}, [token, weth.address])
         # 40 % are the creator's.
         assert changes == {token: 4_000, weth.address: 13_333}
-    seen = {}
+    seen: dict[str, dict[str, int]] = {}
     for action, bodies in LEGACY.items():
         for body in bodies:
             changes = check_mined(scene, action, {"tokenAddress": token} | body, [token, weth.address])
