@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from development.devchain.anvil import CHAIN_ID
+from development.devchain.anvil import CHAIN_ID, DEPLOYER
 from tests.accounts.users.wallets import message, sign
 from tests.rows.pictures import encoded, plain_picture
 
@@ -127,6 +127,11 @@ def owned(facts: Facts, **fields: Any) -> Json:
     return wallet(facts, tokenAddress=facts.token["contract_address"], **fields)
 
 
+def foreign(facts: Facts, **fields: Any) -> Json:
+    """Return a body whose wallet owns nothing of the token, which has an airdrop and no vault."""
+    return wallet(facts, tokenAddress=facts.dropped, **fields) | {"from": OTHER}
+
+
 def of_sale(facts: Facts, **fields: Any) -> Json:
     """Return a body with a presale that does not exist: what may be done with one depends on its time."""
     return wallet(facts, presaleId=10**6, **fields)
@@ -135,14 +140,15 @@ def of_sale(facts: Facts, **fields: Any) -> Json:
 _HASH = "0x" + "ab" * 32
 PREPARED: Mapping[str, Callable[[Facts], Json]] = {
     "prepareLaunch": lambda facts: {"from": ADMIN, **make_launch_request()},
+    "prepareSwap": lambda facts: foreign(facts, side="buy", amount=str(10**12)) | {"from": DEPLOYER},
     "prepareCollectRewards": lambda facts: wallet(facts, tokenAddresses=[facts.token["contract_address"]]),
     "prepareClaimFees": lambda facts: wallet(facts, currencies=[facts.dropped]),
-    "prepareClaimVault": owned,
-    "prepareUpdateVaultAdmin": lambda facts: owned(facts, newAdmin=OTHER),
+    "prepareClaimVault": foreign,
+    "prepareUpdateVaultAdmin": lambda facts: foreign(facts, newAdmin=OTHER),
     "prepareClaimAirdrop": lambda facts: owned(facts, amount="1", proof=[]),
-    "prepareUpdateAirdropAdmin": lambda facts: owned(facts, newAdmin=OTHER),
-    "prepareUpdateAirdropRoot": lambda facts: owned(facts, merkleRoot=_HASH),
-    "prepareReclaimAirdrop": owned,
+    "prepareUpdateAirdropAdmin": lambda facts: foreign(facts, newAdmin=OTHER),
+    "prepareUpdateAirdropRoot": lambda facts: foreign(facts, merkleRoot=_HASH),
+    "prepareReclaimAirdrop": foreign,
     "prepareUpdateImage": lambda facts: owned(facts, image="https://called.example/a.png"),
     "prepareUpdateMetadata": lambda facts: owned(facts, description=facts.mark),
     "prepareUpdateAdmin": lambda facts: owned(facts, newAdmin=OTHER),
@@ -162,7 +168,7 @@ PREPARED: Mapping[str, Callable[[Facts], Json]] = {
 # Calls that the contracts accept from any token's admin; the others would be reverted.
 SIMULATED = {
     *("prepareLaunch", "prepareCollectRewards", "prepareUpdateImage", "prepareUpdateMetadata", "prepareUpdateAdmin"),
-    "prepareVerify",
+    *("prepareVerify", "prepareSwap"),
 }
 # Bodies by operation.
 BODIES: Mapping[str, Callable[[Facts], Json | bytes]] = {

@@ -42,7 +42,13 @@ pytestmark = pytest.mark.slow
 __all__ = ["make_directory"]
 STREAM = "text/event-stream"
 # What is off by default.
-ENABLED = {"FEEDS": "dexscreener,dextools,udf,daily", "UPLOAD_STORAGE": "directory", "WALLET_SIGN_IN": "true"}
+ENABLED = {
+    "FEEDS": "dexscreener,dextools,udf,daily",
+    "UPLOAD_STORAGE": "directory",
+    "WALLET_SIGN_IN": "true",
+    # More than there are actions, for each client in the same minute.
+    "RATE_LIMIT_TRANSACTIONS_ANONYMOUS": "100",
+}
 # Refusals that are right: the development chain has no token up to v3.1, and no day that has ended.
 REFUSED = {"dailySums": 404, "estimateRewardsByPoolAddress": 400, "getClaimInfo": 400} | dict.fromkeys(
     PREPARED.keys() - SIMULATED, 400

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from development.devchain.anvil import CHAIN_ID
 from tests.nodes.devchain_launches import Launchpad
 from tests.nodes.devchain_tests import SENDER
 from tests.tokens.transactions.sdk_launches import PAIRS, RECORDING, SEED, digest, random_bodies
@@ -43,12 +44,19 @@ def test_random_launches_are_the_sdks() -> None:
 
 @pytest.mark.django_db
 def test_answers_of_the_endpoint_are_the_sdks(
-    client: Any, own_launchpad: Launchpad, settings: Any, forget_chains: Any, unmet_limits: None
+    client: Any,
+    own_launchpad: Launchpad,
+    settings: Any,
+    forget_chains: Any,
+    unmet_limits: None,
+    request: pytest.FixtureRequest,
 ) -> None:
     settings.RPC_URLS = {8453: (own_launchpad.deployment.rpc_url,)}
     forget_chains()
     # A factory that accepts every launch: its simulation is not compared here.
     own_launchpad.rpc("anvil_setChainId", 8453)
+    # The node's other states return by themselves.
+    request.addfinalizer(lambda: own_launchpad.rpc("anvil_setChainId", CHAIN_ID))
     (factory,) = load_registry().chain(8453).addresses("factory", "v4")
     own_launchpad.rpc("anvil_setCode", factory, "0x60206000f3")
     sent = 0

@@ -44,7 +44,7 @@ class CallTemplate:
             to=contract,
             data=self.function.encode_input(*(_encodable(kind, values[name]) for name, kind in kinds.items())),
             value=values[self.payment] if self.payment else 0,
-            text=self.text.format(**values | words),
+            text=self.text.format(**{**values, **words}),
         )
 
 

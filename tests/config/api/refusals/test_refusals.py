@@ -29,6 +29,8 @@ from tests.rows.agent_factories import AgentFactory
 from tests.rows.changed_bodies import ABSENT, with_value
 from tests.rows.factories import DeploymentFactory, PartnerKeyFactory, PretokenFactory, TokenFactory
 from tokens.models import SavedTree
+from tokens.transactions.actions import ACTIONS
+from tokens.transactions.views import operation_id
 
 pytestmark = pytest.mark.django_db
 
@@ -41,6 +43,7 @@ MEBIBYTE = 1024 * 1024
 BODY_LIMITS = {
     **dict.fromkeys(("createPretoken", "deployToken", "deployTokenV4", "saveAirdrop"), 8 * MEBIBYTE),
     **dict.fromkeys(("beginAdminSession", "saveDeployedToken", "signIn"), 16 * 1024),
+    **dict.fromkeys(map(operation_id, ACTIONS.values()), 64 * 1024),
     "fetchByPoolAddresses": 16_000,
     "savePresaleAllowlist": 2 * MEBIBYTE,
     "uploadPicture": 5 * MEBIBYTE,
