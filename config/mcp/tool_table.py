@@ -161,7 +161,7 @@ TOOLS = (
         name="prepare_claim_fees",
         operation="prepareClaimFees",
         hint="Returns the unsigned calls that pay a v4 creator's or recipient's fees. Nothing is sent: the user's own "
-        "wallet signs `data`. `get_uncollected_fees` has the currencies.",
+        "wallet signs `data`. The currencies are launched and paired tokens.",
         is_read=True,
         describes_result=False,
     ),
