@@ -56,7 +56,7 @@ class ConcurrencyLimit:
 
 # Launch requests, which only partners send, may all wait: they come in bursts.
 node_slot = ConcurrencyLimit(SLOTS, "calls to the chain", waiting=100)
-# Partners' unsigned transactions that run or wait: they come from any number of addresses, and leave a thread free.
+# Unsigned transactions that run or wait: they come from any number of addresses, and leave a thread free.
 transaction_slot = ConcurrencyLimit(THREADS - 1, "calls to the chain", waiting=0)
 # Public requests that call a node each: a flood of them leaves the other threads, and the calls of partners.
 public_node_slot = ConcurrencyLimit(1, "calls to the chain", timeout=2.0, waiting=1)

@@ -59,8 +59,7 @@ def prepare(action: WalletAction, body: Any, *, partner: PartnerKey | None) -> P
     chain, sender = installed_chain(values["chain_id"]), values["sender"]
     slot = public_node_slot() if partner is None else node_slot(timeout=_SLOT_TIMEOUT_SECONDS)
     with query_deadline(_SECONDS), ExitStack() as slots:
-        if partner is not None:
-            slots.enter_context(transaction_slot())
+        slots.enter_context(transaction_slot())
         # Presale roots are cached, and read in a slot that they take themselves.
         if action.name in _BUILT_IN_SLOT:
             slots.enter_context(slot)
