@@ -82,7 +82,7 @@ _DOLLAR_TICK = -196260
 # Both reserves have about the same liquidity, from the starting price to its half and to its double.
 _DOLLAR_REACH = 6930
 _DOLLAR_RESERVE, _NATIVE_RESERVE = 6_000_000 * 10**6, 2_000 * 10**18
-_FIRST_SWAP = 10**18
+_SWAPPED = 10**18
 
 
 class NotDeployedError(Exception):
@@ -226,7 +226,8 @@ def _steps(at: DevelopmentContracts) -> list[_ContractCall]:
         "PlainLaunchpad": (["address"], [at.pool_manager]),
     }
     creations = [_creation(name, *arguments.get(name, ([], []))) for name in _CONTRACTS.values()]
-    return creations + _dollar_pool(at) + _presale(at) + _uniswap(at)
+    # A follower that starts at the newest final block reads the last swap.
+    return [*creations, *_dollar_pool(at), *_presale(at), *_uniswap(at), _dollar_swap(at)]
 
 
 def _uniswap(at: DevelopmentContracts) -> list[_ContractCall]:
@@ -254,7 +255,6 @@ def _dollar_pool(at: DevelopmentContracts) -> list[_ContractCall]:
     native = node_client.bind_contract(at.rpc_url, "WrappedNative", at.wrapped_native)
     usd = node_client.bind_contract(at.rpc_url, "UsdStandIn", at.usd)
     pools = node_client.bind_contract(at.rpc_url, "PoolManager", at.pool_manager)
-    router = node_client.bind_contract(at.rpc_url, "SwapRouter", at.swap_router)
     key = at.dollar_pool_key
     is_native_first = key[0] == at.wrapped_native
     tick = _DOLLAR_TICK if is_native_first else -_DOLLAR_TICK
@@ -270,13 +270,15 @@ def _dollar_pool(at: DevelopmentContracts) -> list[_ContractCall]:
         _ContractCall(to=at.usd, data=usd.encode_abi("approve", [at.pool_manager, _DOLLAR_RESERVE])),
         _ContractCall(to=at.pool_manager, data=pools.encode_abi("initialize", [key, tick])),
         *(_ContractCall(to=at.pool_manager, data=pools.encode_abi("modifyLiquidity", each)) for each in positions),
-        # From this swap on, swap readers have the pool's price.
-        _ContractCall(
-            to=at.swap_router,
-            data=router.encode_abi("swap", [key, at.wrapped_native, _FIRST_SWAP, 0]),
-            value=_FIRST_SWAP,
-        ),
+        _dollar_swap(at),
     ]
+
+
+def _dollar_swap(at: DevelopmentContracts) -> _ContractCall:
+    """Return a swap in that pool: from it on, swap readers have the pool's price."""
+    router = node_client.bind_contract(at.rpc_url, "SwapRouter", at.swap_router)
+    arguments = [at.dollar_pool_key, at.wrapped_native, _SWAPPED, 0]
+    return _ContractCall(to=at.swap_router, data=router.encode_abi("swap", arguments), value=_SWAPPED)
 
 
 def _presale(at: DevelopmentContracts) -> list[_ContractCall]:
