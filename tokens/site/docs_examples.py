@@ -152,7 +152,7 @@ _TASKS = {
     "signin": (
         gettext_lazy("Sign in with a wallet"),
         gettext_lazy(
-            "The wallet signs a message of EIP-4361 with a nonce; the answer has a user token for an hour. The message"
+            "The wallet signs a message of EIP-4361 with a nonce; the answer has a JWT for an hour. The message"
             " names this site, or a page that its operators list."
         ),
     ),

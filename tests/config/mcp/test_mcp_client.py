@@ -176,11 +176,12 @@ def test_it_prepares_calls_that_the_user_signs(agent, launchpad: Launchpad, unme
     for tool, arguments, error in (
         ("prepare_claim_fees", {"currencies": [token]}, "NoFeesToClaim()"),
         ("prepare_claim_vault", {"tokenAddress": token}, "NoBalanceToClaim()"),
-        ("prepare_claim_airdrop", {"tokenAddress": token, "amount": "1", "proof": []}, "InvalidProof()"),
         ("prepare_presale_buy", {"presaleId": 10**6, "amount": "1"}, "InvalidPresale()"),
     ):
         refused = (f"The transaction would be reverted: {error}", "HTTP status 400.")
         assert public.refusal(tool, **wallet, **arguments) == refused
+    refused = ("tokenAddress must be a token with an airdrop", "HTTP status 400.")
+    assert public.refusal("prepare_claim_airdrop", **wallet, tokenAddress=token, amount="1", proof=[]) == refused
     assert not Deployment.objects.exists()
 
 

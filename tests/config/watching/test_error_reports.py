@@ -165,6 +165,12 @@ def test_an_outage_is_not_reported_and_a_fault_once_by_each_process(
     assert_clean(reports, *secrets)
 
 
+def has_lost_directory(reports: list[bytes], name: str, directory: Path) -> bool:
+    """Remove a process's directory, which its next session creates again, and return whether it reported that."""
+    shutil.rmtree(directory, ignore_errors=True)
+    return any(type_of(each) == "FileNotFoundError" for each in of_process(reports, name))
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_halted_chain_and_the_end_of_a_process_are_reported(
     service_environment: dict[str, str], tmp_path: Path
@@ -183,12 +189,8 @@ def test_a_halted_chain_and_the_end_of_a_process_are_reported(
         # The follower's next session alerts again, as each minute does.
         close_connections()
         wait_for(lambda: log.read_text().count("is halted: ") > 1)
-        for directory in beats.values():
-            shutil.rmtree(directory)
-        for name in beats:
-            wait_for(
-                lambda name=name: [each for each in of_process(reports, name) if type_of(each) == "FileNotFoundError"]
-            )
+        for name, directory in beats.items():
+            wait_for(lambda name=name, directory=directory: has_lost_directory(reports, name, directory))
     assert "chain=8453 is halted: block 5 was replaced" in halt["logentry"]["formatted"]
     assert halt["tags"]["process"] == "follower"
     assert len(list(filter(is_halt, errors(reports)))) == 1

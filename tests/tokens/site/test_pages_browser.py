@@ -69,10 +69,10 @@ def test_a_visitor_chooses_the_language_of_examples_by_keyboard(site):
     def visible() -> list[int]:
         return [page.locator(f".example.{language}:visible").count() for language in LANGUAGES]
 
-    assert visible() == [16, 0, 0]
+    assert visible() == [17, 0, 0]
     page.get_by_label("curl").focus()
     page.keyboard.press("ArrowRight")
-    assert visible() == [0, 16, 0]
+    assert visible() == [0, 17, 0]
     page.get_by_role("link", name="Listen to the stream").click()
     expect(page.get_by_role("heading", name="Listen to the stream")).to_be_in_viewport()
     site.assert_clean()
