@@ -36,6 +36,8 @@ from tests.upgrade.upgrade_clients import Clients
 _DOMAIN = "app.example"
 _FID = 7001
 _PARTNER = "Partner"
+# Keys in the development chain's registry file that the former version refuses.
+_NEWER_KEYS = ("permit2", "universal_router", "v3_quoter", "v4_quoter")
 # For the events of the last tasks, which are written while the processes end.
 _LAST_EVENTS_SECONDS = 60.0
 # The share of launches before the first fault: other requests need a token.
@@ -145,7 +147,11 @@ def loaded_service(
 
 def _settings(directory: Path, node: FaultyNode, issuer_url: str) -> dict[str, str]:
     limits = ("PUBLIC", "PAGES", "KEYED", "INDEX", "DEPLOY", "PRETOKEN")
-    return harness.chain_settings(node.url, directory / "chains.toml", directory / "finality.toml") | {
+    chains = directory / "chains.toml"
+    settings = harness.chain_settings(node.url, chains, directory / "finality.toml")
+    lines = chains.read_text().splitlines(keepends=True)
+    chains.write_text("".join(line for line in lines if not line.startswith(_NEWER_KEYS)))
+    return settings | {
         f"RPC_WS_URL_{CHAIN_ID}": node.rpc_url.replace("http", "ws"),
         "FARCASTER_AUTH_ORIGIN": issuer_url,
         "FARCASTER_AUTH_DOMAINS": _DOMAIN,
