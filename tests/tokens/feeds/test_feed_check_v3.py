@@ -1,7 +1,7 @@
 """`manage.py check_feeds` on a simulated chain: v3 fees are the pools', and long ranges are in runs."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from io import StringIO
 from typing import Any
@@ -38,8 +38,8 @@ def followed(follow_hours: Any) -> Node:
 
 
 @pytest.fixture
-def node(followed: Node) -> Iterator[Node]:
-    """Return the node; its limits and its blocks are restored after the test."""
+def node(followed: Node, forget_chains: Callable[[], None]) -> Iterator[Node]:
+    """Return the node; its limits, blocks and failures are those of a new one after the test."""
     yield followed
     followed.limits, followed.pinned = Limits(), None
 
