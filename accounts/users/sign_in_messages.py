@@ -85,16 +85,16 @@ def check_message(message: SignInMessage, *, origins: Collection[str], now: date
 
     An origin is a scheme, a host and perhaps a port, such as `https://example.org`.
     """
-    own = {
+    own_origins = {
         origin
         for origin in origins
         for scheme, _, host in (origin.partition("://"),)
         if host == message.domain and message.scheme in ("", scheme)
     }
-    if not own:
+    if not own_origins:
         raise InvalidMessageError("must have the domain of this service, or of a page that may call it")
     origin = _ORIGIN.match(message.uri)
-    if origin is None or origin[0] not in own:
+    if origin is None or origin[0] not in own_origins:
         raise InvalidMessageError("must have a URI of its own domain")
     if not now - MAX_AGE <= message.issued_at <= now + LEEWAY:
         raise InvalidMessageError(f"must be issued within the last {MAX_AGE.seconds // 60} minutes")

@@ -24,9 +24,9 @@ class IssuerVariables:
     """Users: issuers whose tokens are trusted. Without any, only partners and operators can authenticate."""
 
     WALLET_SIGN_IN: bool = variable(kinds.switch, "false")
-    """Whether users may sign in with the wallet of an EVM chain that has a node here, and get a token of this service:
-    [sign-in with a wallet](security.md#sign-in-with-a-wallet). Its pages are those of `SITE_URL` and
-    `CORS_ORIGINS`."""
+    """Whether users may sign in with a wallet on an EVM chain with a node here, and get a user token:
+    [sign-in with a wallet](security.md#sign-in-with-a-wallet). Pages at `SITE_URL` and
+    `CORS_ORIGINS` may call it."""
     FARCASTER_AUTH_DOMAINS: tuple[str, ...] = variable(kinds.domains, empty=())
     """Domains of your Farcaster mini apps, separated by commas: the audience of Quick Auth tokens.
 

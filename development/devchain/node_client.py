@@ -35,8 +35,8 @@ class Artifact:
 @cache
 def load_artifact(name: str) -> Artifact:
     """Return the artifact of a contract, such as "Factory" or "Permit2". Raises FileNotFoundError if there is none."""
-    own = ARTIFACTS / f"{name}.json"
-    content = json.loads((own if own.exists() else UNISWAP / own.name).read_text(encoding="utf-8"))
+    artifact = ARTIFACTS / f"{name}.json"
+    content = json.loads((artifact if artifact.exists() else UNISWAP / artifact.name).read_text(encoding="utf-8"))
     return Artifact(name=content["contractName"], abi=content["abi"], bytecode=content["bytecode"])
 
 

@@ -17,7 +17,7 @@ def read_quick_start(package: str) -> str:
 
 
 def read_guide_samples(language: str, *, guide: str = "clients.md") -> list[str]:
-    """Return a guide's samples in a language; those of clients are for streams, and for webhooks."""
+    """Return a guide's samples in a language. Samples for clients show streams and webhooks."""
     return re.findall(rf"^```{language}\n(.*?)^```$", (CLIENTS.parent / "docs" / guide).read_text(), re.M | re.S)
 
 

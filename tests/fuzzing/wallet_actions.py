@@ -15,7 +15,7 @@ from tokens.transactions.views import operation_id
 def known_bodies(tokens: Sequence[Token], *, presale_id: int) -> dict[str, Sequence[Json]]:
     """Return path -> the description's example, with what the development chain has."""
     launched = [token.contract_address for token in tokens if token.chain_id == CHAIN_ID]
-    own = {
+    values = {
         "from": ADMIN,
         "chainId": CHAIN_ID,
         "tokenAddress": launched[0],
@@ -24,7 +24,7 @@ def known_bodies(tokens: Sequence[Token], *, presale_id: int) -> dict[str, Seque
     }
     examples = {name: BODIES[operation_id(action)] for name, action in ACTIONS.items()}
     return {
-        f"/api/transactions/{name}": [example | {key: own[key] for key in own.keys() & example.keys()}]
+        f"/api/transactions/{name}": [example | {key: values[key] for key in values.keys() & example.keys()}]
         for name, example in examples.items()
     }
 

@@ -268,4 +268,6 @@ def _build_example(slug: str, language: str, values: dict[str, str]) -> Example:
 
 @cache
 def _read_example(file_name: str) -> str:
-    return (_FILES / file_name).read_text(encoding="utf-8")
+    # In the folder of its subject.
+    (file,) = _FILES.glob(f"*/{file_name}")
+    return file.read_text(encoding="utf-8")

@@ -158,8 +158,8 @@ def test_while_no_node_responds_it_is_503_and_the_nonce_stays(client, deployment
         assert (answer.status_code, answer.json()) == (503, {"error": "The chain is not available"})
         assert answer.headers["Retry-After"] == "5" and SignInNonce.objects.exists()
         # A key needs no node.
-        own = message(nonce=new_nonce(client))
-        assert post_sign_in(client, own, sign(own)).status_code == 200
+        of_key = message(nonce=new_nonce(client))
+        assert post_sign_in(client, of_key, sign(of_key)).status_code == 200
         blocked.clear()
         forget_chains()
         assert [post_sign_in(client, text, sign(text)).status_code for _ in range(2)] == [200, 401]

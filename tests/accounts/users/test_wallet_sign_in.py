@@ -287,7 +287,7 @@ def test_off_is_404_before_the_body_is_parsed(client, settings):
         answer = client.post(path, "{", content_type="application/json")
         error = "Sign-in with a wallet is off on this installation"
         assert (answer.status_code, answer.json()) == (404, {"error": error})
-    # Tokens from before are those of an unknown issuer.
+    # Earlier tokens now have an unknown issuer.
     assert client.get(PENDING, headers=bearer(token)).status_code == 401
 
 

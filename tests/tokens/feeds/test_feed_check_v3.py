@@ -39,7 +39,7 @@ def followed(follow_hours: Any) -> Node:
 
 @pytest.fixture
 def node(followed: Node, forget_chains: Callable[[], None]) -> Iterator[Node]:
-    """Return the node; its limits, blocks and failures are those of a new one after the test."""
+    """Return the node. After the test its limits, blocks and failures are reset."""
     yield followed
     followed.limits, followed.pinned = Limits(), None
 

@@ -113,13 +113,13 @@ def test_the_price_before_is_that_of_the_pools_former_swap_in_the_call() -> None
 
 def test_a_v3_pools_own_event_counts() -> None:
     pool = SwapPool(pool="0x" + "77" * 20, currencies=(TOKEN, WETH))
-    found = find_route(pool, token=TOKEN, is_purchase=True, is_native=False, wrapped_native=WETH)
+    route = find_route(pool, token=TOKEN, is_purchase=True, is_native=False, wrapped_native=WETH)
     data = encode(["int256", "int256", "uint160", "uint128", "int24"], [-9_000_000, 10_020, ROOT, 1, 0])
     event = topic("Swap(address,address,int256,int256,uint160,uint128,int24)")
     log = {"address": pool.pool, "topics": [event, "0x" + "00" * 32, "0x" + "00" * 32], "data": "0x" + data.hex()}
 
-    costs = read_costs(found, QUOTE, [log], manager=MANAGER, sqrt_price=ROOT, fee=10_000)
+    costs = read_costs(route, QUOTE, [log], manager=MANAGER, sqrt_price=ROOT, fee=10_000)
 
     assert costs is not None
     assert costs.fees == (SwapFee(kind="lp", currency=WETH, amount=101, rate=10_000),)
-    assert read_costs(found, QUOTE, [log | {"address": STRANGER}], manager=MANAGER, sqrt_price=ROOT, fee=0) is None
+    assert read_costs(route, QUOTE, [log | {"address": STRANGER}], manager=MANAGER, sqrt_price=ROOT, fee=0) is None
