@@ -86,12 +86,15 @@ class Launchpad:
 
     @contextmanager
     def restored_node(self) -> Iterator[None]:
-        """Restore the node's blocks, clock and settings after the block."""
-        mark = self.snapshot()
+        """Restore the node's blocks, clock, accounts and settings after the block."""
+        mark, accounts = self.snapshot(), self.rpc("eth_accounts")
         yield
         self.rpc("anvil_dropAllTransactions")
         self.rpc("evm_setAutomine", True)
         self.rpc("evm_revert", mark)
+        # An impersonated account stays among the node's own.
+        for account in set(self.rpc("eth_accounts")) - set(accounts):
+            self.rpc("anvil_stopImpersonatingAccount", account)
         newest = self.rpc("eth_getBlockByNumber", "latest", False)
         # The node's clock went back with the blocks, and its next base fee did not.
         self.rpc("evm_setTime", max(int(time.time()), int(newest["timestamp"], 16) + 1))
