@@ -8,7 +8,7 @@ from accounts.users import wallet_tokens
 from accounts.users.sign_in_messages import InvalidMessageError, SignInMessage, check_message, parse_message
 from accounts.users.wallet_tokens import IssuedToken
 from config.http.errors import PermanentError
-from config.processes.concurrency_limits import node_slot
+from config.processes.concurrency_limits import public_node_slot
 from tokens.chains.evm.wallet_signatures import hash_text, is_accepted_by_contract, is_signed_by_key
 from tokens.chains.rpc.client import RpcClient, query_deadline
 
@@ -50,6 +50,6 @@ def _verify_signature(message: SignInMessage, digest: bytes, signature: bytes, *
     """
     if is_signed_by_key(message.address, digest, signature):
         return message.address
-    with node_slot(), query_deadline(_NODE_SECONDS):
+    with public_node_slot(timeout=0), query_deadline(_NODE_SECONDS):
         is_accepted = is_accepted_by_contract(nodes, message.address, digest, signature)
     return f"eip155:{message.chain_id}:{message.address}" if is_accepted else None

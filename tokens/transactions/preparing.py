@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,9 +57,12 @@ def prepare(action: WalletAction, body: Any, *, partner: PartnerKey | None) -> P
     """
     values = parse_body(action, body)
     chain, sender = installed_chain(values["chain_id"]), values["sender"]
-    slot = public_node_slot() if partner is None else node_slot(timeout=_SLOT_TIMEOUT_SECONDS)
     with query_deadline(_SECONDS), ExitStack() as slots:
+        # First, so that a refused request has built nothing.
+        if partner is None:
+            slots.enter_context(public_node_slot())
         slots.enter_context(transaction_slot())
+        slot = nullcontext() if partner is None else node_slot(timeout=_SLOT_TIMEOUT_SECONDS)
         # Presale roots are cached, and read in a slot that they take themselves.
         if action.name in _BUILT_IN_SLOT:
             slots.enter_context(slot)

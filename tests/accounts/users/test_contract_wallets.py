@@ -1,13 +1,12 @@
 """Sign-ins by contract wallets, deployed and not, on the development chain (EIP-1271, EIP-6492)."""
 
-from contextlib import ExitStack
 from functools import partial
 
 import pytest
 
 from accounts.models import Identity, SignInNonce
 from config.environment.issuers import read_issuers
-from config.processes.concurrency_limits import SLOTS, node_slot
+from config.processes.concurrency_limits import public_node_slot
 from development.devchain.anvil import CHAIN_ID
 from development.devchain.node_client import connect, load_artifact
 from tests.accounts.users import wallets
@@ -200,10 +199,8 @@ def test_a_message_without_a_nonce_of_ours_calls_no_node(client, deployment, set
         assert not calls
 
 
-def test_it_is_refused_at_once_while_as_many_wait_for_nodes_as_may(client):
-    with ExitStack() as slots:
-        for _ in range(SLOTS):
-            slots.enter_context(node_slot())
+def test_it_is_refused_at_once_beside_another_public_call_to_a_node(client):
+    with public_node_slot():
         answer = attempt(client, OTHER_KEY.address)
         assert (answer.status_code, answer.json()) == (503, {"error": "Too many concurrent calls to the chain"})
         assert attempt(client, KEY.address).status_code == 200

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accounts.models import PartnerKey
-from config.processes.concurrency_limits import SLOTS, THREADS, BusyError, node_slot
+from config.processes.concurrency_limits import SLOTS, THREADS, BusyError, node_slot, public_node_slot
 from development.devchain.anvil import CHAIN_ID
 from tests.development.devchain.test_devchain_changes import accrue
 from tests.nodes.devchain_launches import Launchpad
@@ -129,4 +129,14 @@ def test_partners_that_wait_for_a_node_leave_a_thread(launchpad: Launchpad) -> N
         calls = [pool.submit(prepare, ACTIONS["swap"], body, partner=PartnerKey()) for _ in range(THREADS)]
         refused, waiting = wait(calls, timeout=2, return_when=FIRST_COMPLETED)
         assert (len(refused), len(waiting)) == (1, THREADS - 1)
+        assert isinstance(refused.pop().exception(), BusyError)
+
+
+def test_an_anonymous_request_that_gets_no_slot_builds_nothing(launchpad: Launchpad) -> None:
+    body = {"from": OTHER, "chainId": CHAIN_ID, "tokenAddress": OTHER}
+    with ThreadPoolExecutor(2) as pool, public_node_slot():
+        calls = [pool.submit(prepare, ACTIONS["verify"], body, partner=None) for _ in range(2)]
+        refused, waiting = wait(calls, timeout=1, return_when=FIRST_COMPLETED)
+        assert (len(refused), len(waiting)) == (1, 1)
+        # If it had been built, its error would be about the unknown token.
         assert isinstance(refused.pop().exception(), BusyError)

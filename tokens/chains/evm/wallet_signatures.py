@@ -19,8 +19,8 @@ _WRAPPED = bytes.fromhex("6492" * 16)
 # Creation code of the development chain's contract SignatureCheck. The code that it returns is the wallet's word.
 _CHECK = (Path(__file__).parent / "signature_check.hex").read_text(encoding="ascii").strip()
 
-# Enough to deploy a wallet. Without a limit, an arbitrary contract could keep the node busy.
-_GAS = hex(5_000_000)
+# Enough to deploy a wallet and to verify a passkey in Solidity. Without a limit, any contract could keep the node busy.
+_GAS = hex(2_000_000)
 # Any account without a balance: some contracts skip their checks if `tx.origin` is the zero address.
 _SENDER = "0x" + "11" * 20
 # Order of secp256k1. Of the two valid values for s, Ethereum accepts only the lower one (EIP-2).
