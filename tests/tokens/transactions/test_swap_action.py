@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from development.devchain.anvil import CHAIN_ID
+from development.devchain.anvil import CHAIN_ID, LAUNCHPADS_FILE
 from tests.nodes.devchain_launches import Launchpad
 from tests.nodes.devchain_tests import OTHER
 from tests.tokens.transactions.test_mined_actions import check_mined
 from tests.tokens.transactions.wallet_scenes import ETHER, ZERO, WalletScene
+from tokens.indexing.index_requests import index_transaction
 from tokens.models import Token
 
 pytestmark = pytest.mark.django_db
@@ -75,6 +76,31 @@ def test_the_pools_own_currency_is_paid_through_permit2_and_small_allowances_are
     assert [each["calls"] for each in (first, second, out)] == [3, 2, 2]
     assert (first["currencyIn"], out["mostIn"]) == (weth, out["amountIn"])
     assert int(first["leastOut"]) == -(-int(first["amountOut"]) * 99 // 100)
+
+
+def test_a_declared_launchpads_token_is_swapped_in_its_pool_without_a_hook(
+    scene: WalletScene, settings: Any, forget_chains: Any
+) -> None:
+    settings.CHAINS_FILES = (*settings.CHAINS_FILES, str(LAUNCHPADS_FILE))
+    settings.LAUNCHPADS = {CHAIN_ID: ("clanker", "plain")}
+    forget_chains()
+    at = scene.launchpad.deployment
+    # About 10 ether for the whole supply.
+    tx_hash = scene.launchpad.launch_plain(("Plain", "PLAIN", ""), paired=at.wrapped_native, tick=-184_200)
+    (token,) = index_transaction(chain_id=CHAIN_ID, tx_hash=tx_hash)
+    body = {"tokenAddress": token}
+
+    bought = swap(scene, **body, side="buy", amount=str(ETHER))
+    sold = swap(scene, **body, side="sell", exact="out", amount=str(ETHER // 2))
+    rest = swap(scene, **body, side="sell", amount=str(int(bought["amountOut"]) - int(sold["amountIn"])))
+
+    # The pool's own fee on each side, and none for a launchpad.
+    assert [[(fee["kind"], fee["rate"]) for fee in each["fees"]] for each in (bought, sold, rest)] == [
+        [("lp", 3_000)]
+    ] * 3
+    returned = int(sold["amountOut"]) + int(rest["amountOut"])
+    # A fee's part of the tokens would have been the last ones bought, at the highest price.
+    assert ETHER * 0.997**2 < returned < ETHER * 0.997
 
 
 def refusal(scene: WalletScene, **body: Any) -> tuple[int, str]:
