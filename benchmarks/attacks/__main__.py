@@ -98,11 +98,11 @@ def main() -> int:
     os.environ["WALLET_SIGN_IN"] = "true"
     with make_run(BASE_DIR) as (_, environment):
         os.environ["LAUNCHBOARD_LOCAL"], options.port = environment["LAUNCHBOARD_LOCAL"], int(environment["PORT"])
-        _make_way_for_other_processes()
+        _lower_node_priority()
         return _run_attacks(options)
 
 
-def _make_way_for_other_processes() -> None:
+def _lower_node_priority() -> None:
     """Give the chain's node only the processor time that is left: an operator's node has its own machine."""
     for process in _processes(_chain_state()):
         for thread in process.threads():

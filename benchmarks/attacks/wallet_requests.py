@@ -16,7 +16,7 @@ _LONGEST = 10
 # Hex digits of the longest signature that is taken.
 _SIGNATURE_DIGITS = 10_000
 _WRAPPER_END = "6492" * 16
-# The precompiled contract for Blake2, which takes one unit of gas per round, and this many of the call's two millions.
+# The precompiled contract for Blake2, which takes one unit of gas per round, and this many of the call's two million.
 _BLAKE2, _ROUNDS = f"0x{9:040x}", 1_500_000
 
 

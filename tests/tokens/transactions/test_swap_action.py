@@ -84,21 +84,22 @@ def test_a_declared_launchpads_token_is_swapped_in_its_pool_without_a_hook(
     settings.CHAINS_FILES = (*settings.CHAINS_FILES, str(LAUNCHPADS_FILE))
     settings.LAUNCHPADS = {CHAIN_ID: ("clanker", "plain")}
     forget_chains()
-    at = scene.launchpad.deployment
+    weth = scene.launchpad.deployment.wrapped_native
     # About 10 ether for the whole supply.
-    tx_hash = scene.launchpad.launch_plain(("Plain", "PLAIN", ""), paired=at.wrapped_native, tick=-184_200)
+    tx_hash = scene.launchpad.launch_plain(("Plain", "PLAIN", ""), paired=weth, tick=-184_200)
     (token,) = index_transaction(chain_id=CHAIN_ID, tx_hash=tx_hash)
     body = {"tokenAddress": token}
 
     bought = swap(scene, **body, side="buy", amount=str(ETHER))
-    sold = swap(scene, **body, side="sell", exact="out", amount=str(ETHER // 2))
-    rest = swap(scene, **body, side="sell", amount=str(int(bought["amountOut"]) - int(sold["amountIn"])))
+    first_sale = swap(scene, **body, side="sell", exact="out", amount=str(ETHER // 2))
+    unsold = int(bought["amountOut"]) - int(first_sale["amountIn"])
+    second_sale = swap(scene, **body, side="sell", amount=str(unsold))
 
     # The pool's own fee on each side, and none for a launchpad.
-    assert [[(fee["kind"], fee["rate"]) for fee in each["fees"]] for each in (bought, sold, rest)] == [
+    assert [[(fee["kind"], fee["rate"]) for fee in each["fees"]] for each in (bought, first_sale, second_sale)] == [
         [("lp", 3_000)]
     ] * 3
-    returned = int(sold["amountOut"]) + int(rest["amountOut"])
+    returned = int(first_sale["amountOut"]) + int(second_sale["amountOut"])
     # A fee's part of the tokens would have been the last ones bought, at the highest price.
     assert ETHER * 0.997**2 < returned < ETHER * 0.997
 
